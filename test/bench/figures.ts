@@ -40,7 +40,7 @@ export const figures = {
   'machine-regions-32': ratio('turn of a machine, 32 regions that ask', 2.5),
   'machine-regions-128': ratio('turn of a machine, 128 regions that ask', 2.5),
   'guarded-turn': ratio('turn under memoryGuard, beside no guard', 1.25),
-  'guarded-redis': ours('what redisGuard adds to a turn, beyond two round trips', 100),
+  'guarded-redis': ours('what a guard in Redis adds to a turn, beyond two round trips', 100),
   'guards-memory': ratio(
     'a request over HTTP under a guard in memory, 20 at once, beside no guard',
     1.25,

@@ -350,7 +350,7 @@ describe('the bundle of a worker', () => {
         size(`export { default } from './erase.ts'; export { eraseByMachine } from './machine.ts'`),
         size(`export { eraseAll } from './call.ts'`),
         size(`export { storeGuard } from '@mcp-saga/server/stores'`),
-        size(`export { redisGuard, redisTaskStore } from '@mcp-saga/redis'`),
+        size(`export { redisStore } from '@mcp-saga/redis'`),
         size(`export { postgresStore } from '@mcp-saga/sql'`),
         size(`export * from '@mcp-saga/cloudflare'`),
         size(

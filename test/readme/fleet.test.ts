@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey, type StepAnswer, type SuspendedTurn } from '@mcp-saga/server';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
@@ -72,7 +72,7 @@ describeWithRedis('the page on fleets', () => {
   });
 
   it('[T13] the page on fleets states bytes and round trips of a saga', async () => {
-    const guard = redisGuard(redis, { prefix: 'sizes:' });
+    const guard = redisStore(redis, { prefix: 'sizes:' }).guard;
     const brought: string[] = [];
     const listened: typeof guard = {
       ...guard,
@@ -106,7 +106,7 @@ describeWithRedis('the page on fleets', () => {
     await guard.begin({ ...claim, ...used, request: brought[0] ?? '' });
     await guard.claim(`${one.sagaId}:${'x'.repeat(43)}`, Date.now() + hour);
     const sealed = 'x'.repeat(2_000);
-    await redisTaskStore(redis, { prefix: 'sizes:' }).write(
+    await redisStore(redis, { prefix: 'sizes:' }).tasks.write(
       one.sagaId,
       sealed,
       0,

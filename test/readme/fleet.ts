@@ -1,5 +1,5 @@
 // #region fleet
-import { redisGuard } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost } from '@mcp-saga/server';
 import { createClient } from 'redis';
 import { buy } from './undo.ts';
@@ -16,6 +16,6 @@ export const host = createSagaHost({
   sagas: [buy],
   keys: process.env['SAGA_KEYS'],
   audience: 'shop',
-  guard: { store: redisGuard(client) },
+  store: redisStore(client),
 });
 // #endregion fleet

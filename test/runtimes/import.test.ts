@@ -42,7 +42,7 @@ describe('at import', () => {
       core: expect.arrayContaining(['saga']),
       opentelemetry: expect.arrayContaining(['openTelemetry']),
       queues: expect.arrayContaining(['qstashQueue']),
-      redis: expect.arrayContaining(['redisGuard']),
+      redis: expect.arrayContaining(['redisStore']),
       seal: expect.arrayContaining(['createSealer']),
       server: expect.arrayContaining(['createSagaHost']),
       serve: expect.arrayContaining(['serveSagas']),

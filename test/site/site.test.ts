@@ -133,7 +133,7 @@ describe.skipIf(isSkipped)(
       const page = await browser.newPage();
       await page.goto(`${site.origin}/`);
       await page.locator('.VPNavBarSearch button').first().click();
-      await page.locator('#localsearch-input').fill('redisGuard');
+      await page.locator('#localsearch-input').fill('disableOfflineQueue');
       await page.locator('.VPLocalSearchBox .result[href*="/operate/fleet"]').first().click();
       await page.waitForURL('**/operate/fleet.html*');
       await page.locator('h1', { hasText: 'What a fleet needs' }).waitFor();

@@ -8,17 +8,18 @@ const optionNames: NamesOf<RedisOptions> = {
   timeoutMs: true,
 };
 
+/** A client that runs scripts, and the keys of a store. */
+export interface Connection {
+  readonly keys: Keys;
+  readonly run: RunScript;
+}
+
 /**
  * Checks the client and the options of a store.
- * @param maker - function that received them, for errors
  * @throws TypeError or RangeError if the client or an option is invalid
  */
-export function connect(
-  maker: string,
-  client: RedisClient,
-  options: RedisOptions,
-): { readonly keys: Keys; readonly run: RunScript } {
-  rejectUnknownOption(maker, options, optionNames);
+export function connect(client: RedisClient, options: RedisOptions): Connection {
+  rejectUnknownOption('redisStore', options, optionNames);
   return { keys: keysOf(options), run: scriptRunner(client, options) };
 }
 

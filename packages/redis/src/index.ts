@@ -1,4 +1,4 @@
-/** Guard, task store, and mailbox in Redis, shared by a fleet of saga hosts. */
+/** Store and queue in Redis, shared by a fleet of saga hosts. */
 /** Guard, task store, and queue in Redis, shared by a fleet of saga hosts. */
 export {
   bullmqProcessor,
@@ -8,10 +8,7 @@ export {
   type BullmqJobOptions,
   type BullmqQueueLike,
 } from './bullmq-queue.ts';
-export { redisGuard } from './redis-guard.ts';
-export { redisMailbox } from './redis-mailbox.ts';
 export { redisStore } from './redis-store.ts';
-export { redisTaskStore } from './redis-task-store.ts';
 export type {
   IoRedisLike,
   NodeRedisLike,

@@ -29,10 +29,7 @@ export interface UpstashRedisLike {
  */
 export type RedisClient = NodeRedisLike | IoRedisLike | UpstashRedisLike;
 
-/**
- * Options of {@link redisStore}, {@link redisGuard}, {@link redisTaskStore}, and
- * {@link redisMailbox}.
- */
+/** Options of {@link redisStore}. */
 export interface RedisOptions {
   /**
    * Prefix of all keys, without braces. Hosts that share sagas use the same prefix; other services

@@ -19,8 +19,7 @@ import {
   type EntryStore,
   type Written,
 } from '@mcp-saga/server/stores';
-import { connect } from './connect.ts';
-import type { RedisClient, RedisOptions } from './redis-client.ts';
+import type { Connection } from './connect.ts';
 import { clock, isOne, whole } from './redis-values.ts';
 
 const parse = `
@@ -121,12 +120,7 @@ interface Charged {
 }
 
 /** Creates a store of entries in Redis. */
-export function redisEntryStore(
-  maker: string,
-  client: RedisClient,
-  options: RedisOptions,
-): EntryStore {
-  const { keys, run } = connect(maker, client, options);
+export function entriesOn({ keys, run }: Connection): EntryStore {
   /** Counts new bytes in place of old ones. `false`: the principal is at its limit. */
   const charge = async (
     added: Charged | undefined,

@@ -1,6 +1,5 @@
 import type { Mailbox, PutResult } from '@mcp-saga/server/stores';
-import { connect } from './connect.ts';
-import type { RedisClient, RedisOptions } from './redis-client.ts';
+import type { Connection } from './connect.ts';
 import { clock, whole } from './redis-values.ts';
 
 // A box is a hash:
@@ -63,20 +62,10 @@ const results: readonly string[] = [
 ] satisfies readonly PutResult[];
 
 /**
- * Creates a mailbox in Redis, for hosts of any number of processes. Supports Redis 5 or newer,
- * Valkey, Redis Cluster, and Upstash. Boxes expire on their own. If Redis loses a box earlier, its
- * answers are lost, and people can answer again.
- * @param client - connected client; the caller closes the client
- * @throws TypeError or RangeError if the client or an option is invalid
- * @example
- * ```ts
- * declare const redis: RedisClient; // a connected client of `redis` or `ioredis`, or one of `@upstash/redis`
- *
- * const mailbox = redisMailbox(redis);
- * ```
+ * Creates a mailbox in Redis. Boxes expire on their own. If Redis loses a box earlier, its answers are
+ * lost, and people can answer again.
  */
-export function redisMailbox(client: RedisClient, options: RedisOptions = {}): Mailbox {
-  const { keys, run } = connect('redisMailbox', client, options);
+export function mailboxOn({ keys, run }: Connection): Mailbox {
   return {
     put: async (box, slot, sealed, { expiresAt, maxAnswers }) => {
       const values = [`=${slot}`, sealed, whole(expiresAt), whole(maxAnswers)];

@@ -1,12 +1,14 @@
-import type { SagaStore } from '@mcp-saga/server/stores';
+import { storeGuard, storeTasks, type SagaStore } from '@mcp-saga/server/stores';
+import { connect } from './connect.ts';
 import type { RedisClient, RedisOptions } from './redis-client.ts';
-import { redisGuard } from './redis-guard.ts';
-import { redisMailbox } from './redis-mailbox.ts';
-import { redisTaskStore } from './redis-task-store.ts';
+import { entriesOn } from './redis-entry-store.ts';
+import { mailboxOn } from './redis-mailbox.ts';
 
 /**
  * Creates the guard, the task store, and the mailbox of a host in one Redis, for hosts of any
- * number of processes.
+ * number of processes. Supports Redis 5 or newer, Valkey, Redis Cluster, and Upstash. Leases use the
+ * Redis clock. Entries expire automatically. If Redis loses an entry earlier, a used token is accepted
+ * again: set `maxmemory-policy noeviction` and `appendonly yes`.
  * @param client - connected client; the caller closes the client
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example
@@ -17,9 +19,11 @@ import { redisTaskStore } from './redis-task-store.ts';
  * ```
  */
 export function redisStore(client: RedisClient, options: RedisOptions = {}): SagaStore {
+  const connection = connect(client, options);
+  const entries = entriesOn(connection);
   return {
-    guard: redisGuard(client, options),
-    tasks: redisTaskStore(client, options),
-    mailbox: redisMailbox(client, options),
+    guard: storeGuard(entries),
+    tasks: storeTasks(entries),
+    mailbox: mailboxOn(connection),
   };
 }

@@ -1,4 +1,4 @@
-import { redisGuard } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey, TokenRefused, type SagaHost } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
@@ -45,7 +45,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     const shipped: string[] = [];
     const errors: string[] = [];
     const sagas = [order({ ship: (key) => void shipped.push(key) })];
-    const guard = redisGuard(connected.client, { prefix: 'fleet:', timeoutMs: timeout });
+    const guard = redisStore(connected.client, { prefix: 'fleet:', timeoutMs: timeout }).guard;
     const hooks = {
       onError: (error: unknown) => void errors.push(String((error as Error).cause)),
       onReject: () => undefined,

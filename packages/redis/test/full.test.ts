@@ -1,4 +1,4 @@
-import { redisGuard } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey, saga, elicit, step } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   const began = async (change?: Parameters<typeof claim>[0]): Promise<ReturnType<typeof fenceOf>> =>
-    fenceOf(await redisGuard(redis, patient).begin(claim(change)));
+    fenceOf(await redisStore(redis, patient).guard.begin(claim(change)));
 
   const usedMemory = async (): Promise<number> =>
     Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
@@ -42,7 +42,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   const fill = (): Promise<unknown> => redis.config('SET', 'maxmemory', '1');
 
   it('[T13] a full Redis starts no turns and does not grow', async () => {
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     const limit = (await usedMemory()) + 2 * mebibyte;
     await redis.config('SET', 'maxmemory', String(limit));
     const request = 'x'.repeat(16_384);
@@ -58,7 +58,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T13] a full Redis changes nothing for a rejected request', async () => {
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     await guard.forget(await began({ request: 'first' }));
     await guard.release(await began({ turn: 2, request: 'first' }));
     const before = (await redis.keys('*')).toSorted();
@@ -71,7 +71,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T13] a full Redis lets an interrupted turn run to its end', async () => {
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     await guard.release(await began({ request: 'first' }));
     await fill();
     const again = await guard.begin(claim({ request: 'second' }));
@@ -80,7 +80,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T13] a full Redis finishes an open turn and returns its response', async () => {
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     const [one, two, three] = [await began(), await began({ turn: 2 }), await began({ turn: 3 })];
     await fill();
     expect(await guard.finish(one, 'sealed')).toBe(true);
@@ -104,7 +104,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
       sagas: [order],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisGuard(redis, patient) },
+      guard: { store: redisStore(redis, patient).guard },
       hooks: { onError: (error) => void errors.push(error) },
     });
     const { token } = suspended(await host.start('order', {}));

@@ -1,4 +1,4 @@
-import { redisGuard } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
@@ -32,7 +32,7 @@ describeWithRedis('a client that sends little, to fill Redis', () => {
 
   /** How much Redis grows while a client sends. */
   async function growth(send: (client: FloodingClient) => Promise<void>) {
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     // The scripts are loaded before anything is measured.
     await (await floodingClient(guard)).answer(1);
     const client = await floodingClient(guard);

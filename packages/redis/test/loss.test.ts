@@ -1,4 +1,4 @@
-import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import {
   createSagaHost,
   elicit,
@@ -78,7 +78,7 @@ describeWithRedis('after Redis has lost its data', () => {
         keys,
         audience: 'shop',
         testing: { environment: 'production' },
-        guard: { store: redisGuard(redis, patient) },
+        guard: { store: redisStore(redis, patient).guard },
         ...options,
         hooks: {
           onTurn: () => undefined,
@@ -137,7 +137,7 @@ describeWithRedis('after Redis has lost its data', () => {
 
   it('[T13] [E9] a guard without data does not report effects of an interrupted turn', async () => {
     const { hostOf, did, failing } = shop();
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     const gone = (): Promise<never> => Promise.reject(new Error('killed'));
     const killed = hostOf({
       guard: { store: { ...guard, finish: gone, release: gone, forget: gone } },
@@ -157,7 +157,7 @@ describeWithRedis('after Redis has lost its data', () => {
   it('[T13] [E8] a late queue message cancels a continued saga after a data loss', async () => {
     const { hostOf, did, suspensions } = shop();
     let ahead = 0;
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     const hosts = {
       testing: { clock: () => Date.now() + ahead },
       guard: { store: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) } },
@@ -184,7 +184,7 @@ describeWithRedis('after Redis has lost its data', () => {
     const second = await token(host, first, accept('sure'));
     await redis.flushall();
     let ahead = 1;
-    const guard = redisGuard(redis, patient);
+    const guard = redisStore(redis, patient).guard;
     const careful = hostOf({
       auth: { rejectIssuedBefore: Date.now() + 1 },
       testing: { clock: () => Date.now() + ahead },
@@ -203,7 +203,7 @@ describeWithRedis('after Redis has lost its data', () => {
   });
 
   it('[T13] a task store without data rejects its tasks as unknown', async () => {
-    const store = redisTaskStore(redis, patient);
+    const store = redisStore(redis, patient).tasks;
     await store.write('task', 'sealed', 0, Date.now() + hour);
     await redis.flushall();
     expect(await store.read('task')).toBeUndefined();

@@ -1,11 +1,4 @@
-import {
-  redisGuard,
-  redisMailbox,
-  redisStore,
-  redisTaskStore,
-  type IoRedisLike,
-  type RedisClient,
-} from '@mcp-saga/redis';
+import { redisStore, type IoRedisLike, type RedisClient } from '@mcp-saga/redis';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
@@ -29,15 +22,15 @@ const silent = (answer: Promise<unknown>): IoRedisLike => ({
 describe('the use of Redis', () => {
   it('rejects an unsupported client or option at once', () => {
     const client = silent(Promise.resolve());
-    expect(() => redisGuard({} as RedisClient)).toThrow("a connected client of 'redis'");
-    expect(() => redisTaskStore(undefined as unknown as RedisClient)).toThrow(
+    expect(() => redisStore({} as RedisClient)).toThrow("a connected client of 'redis'");
+    expect(() => redisStore(undefined as unknown as RedisClient)).toThrow(
       expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
     );
-    expect(() => redisGuard(client, { prefix: '{shop}:' })).toThrow('braces');
-    expect(() => redisTaskStore(client, { timeoutMs: 0 })).toThrow(
+    expect(() => redisStore(client, { prefix: '{shop}:' })).toThrow('braces');
+    expect(() => redisStore(client, { timeoutMs: 0 })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
-    expect(() => redisGuard(client, { timeoutMs: Number.NaN })).toThrow(
+    expect(() => redisStore(client, { timeoutMs: Number.NaN })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
   });
@@ -57,27 +50,27 @@ describe('the use of Redis', () => {
       [Object.create(null), 'object'],
     ];
     for (const [client, name] of given) {
-      for (const make of [redisGuard, redisTaskStore, redisMailbox, redisStore]) {
-        expect(() => make(client as RedisClient), name).toThrow(
-          `Unsupported Redis client: ${name}.`,
-        );
-      }
+      expect(() => redisStore(client as RedisClient), name).toThrow(
+        `Unsupported Redis client: ${name}.`,
+      );
     }
   });
 
   it('rejects an unknown option by its name', () => {
     const client = silent(Promise.resolve());
-    for (const make of [redisGuard, redisTaskStore, redisMailbox, redisStore]) {
-      expect(() => make(client, { keyPrefix: 'shop:' } as object)).toThrow("no option 'keyPrefix'");
-    }
+    expect(() => redisStore(client, { keyPrefix: 'shop:' } as object)).toThrow(
+      "no option 'keyPrefix'",
+    );
   });
 
   it('waits two seconds for Redis, or `timeoutMs`', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));
-    const rejected = expect(redisGuard(never).begin(claim())).rejects.toThrow('within 2000 ms');
-    const later = expect(redisTaskStore(never, { timeoutMs: 5_000 }).read('a')).rejects.toThrow(
+    const rejected = expect(redisStore(never).guard.begin(claim())).rejects.toThrow(
+      'within 2000 ms',
+    );
+    const later = expect(redisStore(never, { timeoutMs: 5_000 }).tasks.read('a')).rejects.toThrow(
       'within 5000 ms',
     );
     await expect.poll(() => vi.getTimerCount()).toBe(2);
@@ -87,19 +80,19 @@ describe('the use of Redis', () => {
   });
 
   it('rejects an unexpected reply, and distinguishes an error from an unknown script', async () => {
-    await expect(redisGuard(silent(Promise.resolve('OK'))).begin(claim())).rejects.toThrow(
+    await expect(redisStore(silent(Promise.resolve('OK'))).guard.begin(claim())).rejects.toThrow(
       'Unexpected reply from the Redis script of an entry.',
     );
-    await expect(redisGuard(silent(Promise.resolve(['what']))).begin(claim())).rejects.toThrow(
-      TypeError,
-    );
+    await expect(
+      redisStore(silent(Promise.resolve(['what']))).guard.begin(claim()),
+    ).rejects.toThrow(TypeError);
     const oom = {
       ...silent(Promise.resolve(['busy'])),
       evalsha: () => Promise.reject(new Error('OOM full')),
     };
-    await expect(redisGuard(oom).begin(claim())).rejects.toThrow('OOM full');
-    expect(await redisTaskStore(silent(Promise.resolve('OK'))).read('a')).toBeUndefined();
-    const mailbox = redisMailbox(silent(Promise.resolve('OK')));
+    await expect(redisStore(oom).guard.begin(claim())).rejects.toThrow('OOM full');
+    expect(await redisStore(silent(Promise.resolve('OK'))).tasks.read('a')).toBeUndefined();
+    const mailbox = redisStore(silent(Promise.resolve('OK'))).mailbox;
     const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
     await expect(mailbox.put('a', 'ada', 'x', bounds)).rejects.toThrow(TypeError);
     expect(await mailbox.list('a')).toEqual({ answers: [], isClosed: false });
@@ -120,13 +113,13 @@ describeWithRedis('in Redis', () => {
   });
 
   it('[T13] every key expires, and all keys of a saga are on one cluster node', async () => {
-    const guard = redisGuard(redis, { ...patient, prefix: 'keys:' });
-    const store = redisTaskStore(redis, { ...patient, prefix: 'keys:' });
+    const guard = redisStore(redis, { ...patient, prefix: 'keys:' }).guard;
+    const store = redisStore(redis, { ...patient, prefix: 'keys:' }).tasks;
     await guard.finish(fenceOf(await guard.begin(claim())), 'sealed');
     await guard.begin(claim({ turn: 2 }));
     await guard.claim('saga:a step: {x}', Date.now() + hour);
     await store.write('saga', 'sealed', 0, Date.now() + hour);
-    const mailbox = redisMailbox(redis, { ...patient, prefix: 'keys:' });
+    const mailbox = redisStore(redis, { ...patient, prefix: 'keys:' }).mailbox;
     await mailbox.put('saga', 'ada', 'sealed', { expiresAt: Date.now() + hour, maxAnswers: 2 });
     await mailbox.close('other', Date.now() + hour);
     const keys = await redis.keys('keys:*');
@@ -160,7 +153,7 @@ describeWithRedis('in Redis', () => {
       },
     };
     await redis.script('FLUSH');
-    const store = redisTaskStore(spied, { ...patient, prefix: 'scripts:' });
+    const store = redisStore(spied, { ...patient, prefix: 'scripts:' }).tasks;
     await store.read('a');
     await store.read('a');
     await redis.script('FLUSH');
@@ -179,9 +172,11 @@ describeWithRedis('in Redis', () => {
         return await redis.evalsha(...args);
       },
     };
-    const guard = redisGuard(twice, { ...patient, prefix: 'twice:' });
+    const guard = redisStore(twice, { ...patient, prefix: 'twice:' }).guard;
     const fence = fenceOf(await guard.begin(claim()));
-    expect(await redisGuard(redis, { ...patient, prefix: 'twice:' }).begin(claim())).toBe('busy');
+    expect(await redisStore(redis, { ...patient, prefix: 'twice:' }).guard.begin(claim())).toBe(
+      'busy',
+    );
     await guard.release(fence);
     const again = fenceOf(await guard.begin(claim()));
     expect(await guard.finish(again, 'sealed')).toBe(true);
@@ -190,17 +185,17 @@ describeWithRedis('in Redis', () => {
     expect(Object.keys(first as object)).toEqual(['run']);
     await guard.release(fenceOf(first));
     expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
-    expect(await redisGuard(redis, { ...patient, prefix: 'twice:' }).finish(again, 'other')).toBe(
-      false,
-    );
+    expect(
+      await redisStore(redis, { ...patient, prefix: 'twice:' }).guard.finish(again, 'other'),
+    ).toBe(false);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
-    const store = redisTaskStore(twice, { ...patient, prefix: 'twice:' });
+    const store = redisStore(twice, { ...patient, prefix: 'twice:' }).tasks;
     expect(await store.write('a', 'one', 0, Date.now() + hour)).toBe('written');
     const { version = 0 } = (await store.read('a')) ?? {};
     expect(await store.write('a', 'two', version, Date.now() + hour)).toBe('written');
     expect(await store.read('a')).toMatchObject({ sealed: 'two' });
-    const mailbox = redisMailbox(twice, { ...patient, prefix: 'twice:' });
+    const mailbox = redisStore(twice, { ...patient, prefix: 'twice:' }).mailbox;
     const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
     expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
     expect(await mailbox.put('a', 'ada', 'two', bounds)).toBe('taken');
@@ -208,20 +203,20 @@ describeWithRedis('in Redis', () => {
   });
 
   it('[T13] rejects an entry that would expire at once because the Redis clock is ahead', async () => {
-    const guard = redisGuard(redis, { ...patient, prefix: 'ahead:' });
+    const guard = redisStore(redis, { ...patient, prefix: 'ahead:' }).guard;
     await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow(
       'Redis clock',
     );
     await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('Redis clock');
     const bounds = { expiresAt: Date.now() - 1_000, maxAnswers: 1 };
     await expect(
-      redisMailbox(redis, { ...patient, prefix: 'ahead:' }).put('a', 'ada', 'x', bounds),
+      redisStore(redis, { ...patient, prefix: 'ahead:' }).mailbox.put('a', 'ada', 'x', bounds),
     ).rejects.toThrow('Redis clock');
     expect(await redis.keys('ahead:*')).toEqual([]);
   });
 
   it('[T13] rejects a turn if the clocks of Redis and host differ by more than 30 s', async () => {
-    const guard = redisGuard(redis, { ...patient, prefix: 'clocks:' });
+    const guard = redisStore(redis, { ...patient, prefix: 'clocks:' }).guard;
     for (const seconds of [-40, 40]) {
       const asked = claim({ turn: 1, now: Date.now() + seconds * 1_000 });
       await expect(guard.begin(asked)).rejects.toThrow('differ by more than 30 s');
@@ -242,7 +237,7 @@ describeWithRedis('in Redis', () => {
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisGuard(redis, { ...patient, prefix: 'host:' }) },
+      guard: { store: redisStore(redis, { ...patient, prefix: 'host:' }).guard },
       testing: { clock: () => Date.now() + ahead },
       hooks: { onError: (error) => void errors.push(error) },
     });

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { redisMailbox, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
+import { redisStore, type RedisClient } from '@mcp-saga/redis';
 import type { EntryStore } from '@mcp-saga/server/stores';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import {
@@ -20,7 +20,8 @@ import {
   taskStoreConformance,
 } from '../../testing/src/guard.ts';
 import { wokenSagasSuite } from '../../server/test/guards/woken-sagas-suite.ts';
-import { redisEntryStore } from '../src/redis-entry-store.ts';
+import { connect as connectStore } from '../src/connect.ts';
+import { entriesOn } from '../src/redis-entry-store.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
 import { guardsOn, shiftedStores } from '../../../test/support/shifted-store.ts';
@@ -58,7 +59,7 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       const makeEntries = async () => {
         const { prefix, one, other, pass: passInRedis } = fresh();
         const entriesBy = (client: RedisClient): EntryStore =>
-          redisEntryStore('redisGuard', client, { ...patient, prefix });
+          entriesOn(connectStore(client, { ...patient, prefix }));
         return shiftedStores(entriesBy(one), entriesBy(other), passInRedis);
       };
       for (const { title, run } of entryStoreConformance(makeEntries)) it(`[T13] ${title}`, run);
@@ -75,8 +76,8 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       const makeStore = async () => {
         const { prefix, one, other, ...time } = fresh();
         return {
-          store: redisTaskStore(one, { ...patient, prefix }),
-          elsewhere: redisTaskStore(other, { ...patient, prefix }),
+          store: redisStore(one, { ...patient, prefix }).tasks,
+          elsewhere: redisStore(other, { ...patient, prefix }).tasks,
           ...time,
         };
       };
@@ -84,8 +85,8 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       const makeMailbox = async () => {
         const { prefix, one, other, ...time } = fresh();
         return {
-          mailbox: redisMailbox(one, { ...patient, prefix }),
-          elsewhere: redisMailbox(other, { ...patient, prefix }),
+          mailbox: redisStore(one, { ...patient, prefix }).mailbox,
+          elsewhere: redisStore(other, { ...patient, prefix }).mailbox,
           ...time,
         };
       };

@@ -1,4 +1,4 @@
-import { redisGuard } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import {
   createSagaHost,
   elicit,
@@ -31,13 +31,13 @@ export const guarded: Row = async ({ effort }) => [
 const Name = z.object({ name: z.string() });
 const answer = { stepId: 'name', result: { action: 'accept', content: { name: 'Ada' } } } as const;
 
-/** Processor time that `redisGuard` adds to a resumed turn, beyond two round trips to Redis. */
+/** Processor time that a guard in Redis adds to a resumed turn, beyond two round trips to Redis. */
 async function underRedis(effort: Effort): Promise<Finding> {
   const redis = await startRedis();
   const client = createClient({ url: redis.url });
   await client.connect();
   try {
-    const watched = turns('under redisGuard', redisGuard(client));
+    const watched = turns('under a guard in Redis', redisStore(client).guard);
     const bare = turns('without a guard');
     const trips: Candidate = {
       name: 'two round trips',

@@ -1,4 +1,4 @@
-import { redisGuard, redisMailbox, redisTaskStore } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import type { Mailbox, SagaGuard } from '@mcp-saga/server';
 import type { TaskStore } from '@mcp-saga/server/stores';
 import { postgresStore } from '@mcp-saga/sql';
@@ -26,9 +26,7 @@ async function openRedis(url: string): Promise<OpenStore> {
   redis.on('error', () => undefined);
   await redis.connect();
   return {
-    guard: redisGuard(redis),
-    tasks: redisTaskStore(redis),
-    mailbox: redisMailbox(redis),
+    ...redisStore(redis),
     isOutage: (error) =>
       !redis.isReady && /guard cannot be reached|offline|Socket closed/.test(String(error)),
   };

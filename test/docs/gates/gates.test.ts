@@ -35,7 +35,7 @@ describe('the gate of links', () => {
 describe('the gate of docstrings', () => {
   it('reads the docstring and the kind of each public name', () => {
     const names = documentedNames('redis');
-    expect(names.find(({ name }) => name === 'redisGuard')).toMatchObject({ isFunction: true });
+    expect(names.find(({ name }) => name === 'redisStore')).toMatchObject({ isFunction: true });
     expect(names.every(({ docstring }) => !docstring.startsWith('*'))).toBe(true);
   });
 

@@ -5,7 +5,7 @@ import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { postgresMigrations, sqliteMigrations } from '@mcp-saga/sql';
 import { createSagaHost, generateKey, type SagaHost, type SagaTelemetry } from '@mcp-saga/server';
 import { pgBossQueue, qstashQueue, sqsQueue } from '@mcp-saga/queues';
-import { bullmqQueue, redisGuard, redisTaskStore } from '@mcp-saga/redis';
+import { bullmqQueue, redisStore } from '@mcp-saga/redis';
 import { sagaProperty } from '@mcp-saga/testing/fast-check';
 import { replayRecordings } from '@mcp-saga/testing/node';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -100,8 +100,7 @@ await Promise.all([overHttp(), inSession(), byMachine(), seals(), underTrace()])
 assert.equal(typeof createSagaObject().prototype.alarm, 'function');
 assert.equal(await testErase(), 'Erased.');
 assert.equal(sagaRules.meta.name, '@mcp-saga/eslint-plugin');
-for (const word of [redisGuard, redisTaskStore, sagaProperty, replayRecordings])
-  assert(word.length > 0);
+for (const word of [redisStore, sagaProperty, replayRecordings]) assert(word.length > 0);
 for (const migrations of [postgresMigrations(), sqliteMigrations()])
   assert.equal(migrations.length, 1);
 for (const word of [
@@ -110,8 +109,7 @@ for (const word of [
   durableObjectStore,
   pgBossQueue,
   qstashQueue,
-  redisGuard,
-  redisTaskStore,
+  redisStore,
   replayRecordings,
   sagaProperty,
   sqsQueue,

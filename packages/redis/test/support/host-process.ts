@@ -1,4 +1,4 @@
-import { redisGuard } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost, type StepAnswer } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { order } from './order.ts';
@@ -18,7 +18,7 @@ export interface Reply {
 
 // A host in a process of its own: it is killed, not ended.
 const [url = '', prefix = '', keys = '', hangs = ''] = process.argv.slice(2);
-const guard = redisGuard(new Redis(url), { ...patient, prefix });
+const guard = redisStore(new Redis(url), { ...patient, prefix }).guard;
 const effects = {
   ship: async (key: string): Promise<void> => {
     process.send?.({ shipped: key });

@@ -28,7 +28,7 @@ export interface TaskOptions {
   /**
    * Store for tasks that run steps after the response, ask questions, or can be cancelled. Without
    * a store, only waiting calls become tasks. Use `memoryTaskStore()` for one process, or
-   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet.
+   * the tasks of a database for a fleet.
    */
   readonly store?: TaskStore;
   /**
@@ -165,7 +165,7 @@ export interface AuthOptions {
 export interface GuardOptions {
   /**
    * Store of the guard. Required for `forks: 'refuse'` and `once` steps. Use `memoryGuard()` for
-   * one process, or `redisGuard(client)` of `@mcp-saga/redis` for a fleet. Default: the guard of
+   * one process, or the guard of a database for a fleet. Default: the guard of
    * the option `store`.
    */
   readonly store?: SagaGuard;

@@ -227,10 +227,8 @@ function assertTasks({ tasks, resumableRequests, shortTokens, store: all }: Saga
 
 function assertStore(name: string, store: unknown, methods: readonly string[], kind: string): void {
   if (hasMethods(store, methods)) return;
-  const fleet =
-    kind === 'Mailbox' ? 'the mailbox of a database' : `redis${kind}(client) of @mcp-saga/redis`;
   throw optionError(
-    `${name}: expected memory${kind}() for one process, or ${fleet} for a fleet.${callHint(store)}`,
+    `${name}: expected memory${kind}() for one process, or that of a database for a fleet, such as redisStore(client) of @mcp-saga/redis.${callHint(store)}`,
     { code: store === undefined ? 'missing_option' : 'invalid_option' },
   );
 }

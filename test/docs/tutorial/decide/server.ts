@@ -1,24 +1,24 @@
-import { redisGuard } from '@mcp-saga/redis';
-import { memoryGuard } from '@mcp-saga/server';
+import { redisStore } from '@mcp-saga/redis';
+import { memoryStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { createClient } from 'redis';
 import { serve } from 'srvx';
 import { refund } from './refund.ts';
 
-/** Creates the guard. A memoryGuard() forgets with its process, which is enough to try the tool. */
-async function createGuard() {
+/** Creates the store. A memoryStore() forgets with its process, which is enough to try the tool. */
+async function createStore() {
   const url = process.env['REDIS_URL'];
-  if (url === undefined) return memoryGuard();
+  if (url === undefined) return memoryStore();
   const client = createClient({ url, disableOfflineQueue: true });
   client.on('error', (error) => console.error(error.message));
-  return redisGuard(await client.connect());
+  return redisStore(await client.connect());
 }
 
 const sagas = serveSagas({
   name: 'refunds',
   version: '1.0.0',
   sagas: [refund],
-  guard: { store: await createGuard() },
+  store: await createStore(),
   hooks: {
     onSettled: ({ sagaId, uncompensated }) => {
       if (uncompensated.length > 0) console.error('Undo by hand', sagaId, uncompensated);
