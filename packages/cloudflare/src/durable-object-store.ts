@@ -69,23 +69,29 @@ function objectEntries(ask: AskObject): EntryStore {
   return {
     write: async (key, value, expected, bounds) => {
       const { group, name } = key;
-      const written = await ask(sagaObjectName(group), 'writeEntry', name, value, expected, bounds);
-      if (written.status === 'other') return { ...written, entry: written.entry };
-      const { replaced, ...result } = written;
+      const object = sagaObjectName(group);
       const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge: charged } = bounds;
-      if (charged === undefined) return result;
-      const added = {
+      const added: Charged | undefined = charged && {
         principal: charged.to,
         bytes: value.body?.length ?? 0,
         untilMs: Math.min(bodyExpiresAtMs, expiresAtMs),
       };
-      const limit = expected === 0 ? charged.limit : undefined;
-      if (await charge(added, replaced, limit)) return result;
-      // Nothing was counted for the entry.
-      await ask(sagaObjectName(group), 'removeEntry', name, result.version);
-      return { status: 'full', nowMs: result.nowMs };
+      const isNew = expected === 0;
+      // Other requests must not see an entry that the limit of its principal would remove again.
+      if (isNew && !(await charge(added, undefined, charged?.limit))) {
+        const { entry, nowMs } = await ask(object, 'readEntry', name);
+        return entry === undefined ? { status: 'full', nowMs } : { status: 'other', entry, nowMs };
+      }
+      const written = await ask(object, 'writeEntry', name, value, expected, bounds);
+      if (written.status === 'other') {
+        if (isNew) await charge(undefined, added);
+        return { ...written, entry: written.entry };
+      }
+      const { replaced, ...result } = written;
+      if (!isNew) await charge(added, replaced);
+      return result;
     },
     remove,
-    read: ({ group, name }) => ask(sagaObjectName(group), 'readEntry', name),
+    read: async ({ group, name }) => (await ask(sagaObjectName(group), 'readEntry', name)).entry,
   };
 }

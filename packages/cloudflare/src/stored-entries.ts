@@ -50,7 +50,7 @@ export function writeEntry(
     throw new Error(
       `The clocks of the Durable Object and of this host differ by more than ${skewMs / 1_000} s. Synchronize the clocks.`,
     );
-  const entry = readEntry(entries, name);
+  const entry = entryAt(entries, name);
   // The store repeated the call, because the reply was lost: two calls never write one value.
   if (entry !== undefined && entry.head === head && entry.body === body)
     return { status: 'written', version: entry.version, nowMs };
@@ -87,8 +87,15 @@ export function removeEntry(
   return { isRemoved: true, replaced };
 }
 
-/** Returns an entry; undefined if it is missing or expired. */
-export function readEntry(entries: Entries, name: string): Entry | undefined {
+/** Returns an entry, undefined if it is missing or expired, and the time of the object. */
+export function readEntry(
+  entries: Entries,
+  name: string,
+): { readonly entry?: Entry | undefined; readonly nowMs: number } {
+  return { entry: entryAt(entries, name), nowMs: entries.now };
+}
+
+function entryAt(entries: Entries, name: string): Entry | undefined {
   const facts = entries.get(factsName(name)) as Facts | undefined;
   if (facts?.head === undefined) return undefined;
   const { head, version, writtenAtMs } = facts;

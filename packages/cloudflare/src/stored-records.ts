@@ -114,8 +114,9 @@ export function countBytes(
     const slot = Math.ceil(untilMs / slotMs);
     slots.set(slot, Math.max(0, (slots.get(slot) ?? 0) + bytes));
   };
-  if (replaced !== undefined) add(-replaced.bytes, replaced.untilMs);
+  // First what is added: two changes of one entry may arrive in the other order.
   if (added !== undefined) add(added.bytes, added.untilMs);
+  if (replaced !== undefined) add(-replaced.bytes, replaced.untilMs);
   const counted = [...slots].filter(([, bytes]) => bytes > 0);
   if (counted.length === 0) entries.delete(keptName);
   else entries.put(keptName, counted, Math.max(...counted.map(([slot]) => slot)) * slotMs);

@@ -8,8 +8,8 @@
  * old body, so what has begun can always end. Numbers are formatted with %.0f, because Lua rounds
  * to 14 digits.
  *
- * The bytes of a principal are counted in another key, which may be on another node: a new entry is
- * written first, and removed again if the principal is at its limit.
+ * The bytes of a principal are counted in another key, which may be on another node: those of a new
+ * entry before it is written, and those of a replacement after it.
  */
 import {
   skewMs,
@@ -69,8 +69,9 @@ redis.call('DEL', KEYS[1], KEYS[2])
 return {1, principal, bytes, kept}
 `;
 
-/** KEYS: entry, body. */
-const read = `return {redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])}`;
+/** KEYS: entry, body. Returns the time, and the stored entry with its body. */
+const read = `${clock}
+return {'read', text(now), redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])}`;
 
 /**
  * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV: limit,
@@ -93,8 +94,9 @@ local function add(bytes, expiry)
   local at = math.ceil(expiry / slot)
   slots[at] = math.max(0, (slots[at] or 0) + bytes)
 end
-add(-ARGV[4], ARGV[5])
+-- First what is added: two changes of one entry may arrive in the other order.
 add(ARGV[2], ARGV[3])
+add(-ARGV[4], ARGV[5])
 local parts = {}
 local last = 0
 for at, bytes in pairs(slots) do
@@ -144,6 +146,20 @@ export function entriesOn({ keys, run }: Connection): EntryStore {
     write: async (key, { head, body }, expected, bounds): Promise<Written> => {
       const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge: charged, nowMs: host } = bounds;
       const untilMs = Math.min(bodyExpiresAtMs, expiresAtMs);
+      const added: Charged | undefined = charged && {
+        principal: charged.to,
+        bytes: body?.length ?? 0,
+        untilMs,
+      };
+      const isNew = expected === 0;
+      // Other requests must not see an entry that the limit of its principal would remove again.
+      if (isNew && !(await charge(added, undefined, charged?.limit))) {
+        const [, nowMs = '', stored, storedBody] = textsOf(await run(read, keys.entry(key), []));
+        const entry = entryOf(stored, storedBody);
+        return entry === undefined
+          ? { status: 'full', nowMs: Number(nowMs) }
+          : { status: 'other', entry, nowMs: Number(nowMs) };
+      }
       const reply = await run(write, keys.entry(key), [
         head,
         body ?? '',
@@ -157,23 +173,19 @@ export function entriesOn({ keys, run }: Connection): EntryStore {
       const [status, now, ...more] = textsOf(reply);
       const nowMs = Number(now);
       if (status === 'other') {
+        if (isNew) await charge(undefined, added);
         const [stored, storedBody] = more;
         return { status, entry: entryOf(stored, storedBody), nowMs };
       }
       if (status !== 'written' || Number.isNaN(nowMs))
         throw new TypeError('Unexpected reply from the Redis script of an entry.');
       const [version, ...old] = more;
-      const written = { status, version: Number(version), nowMs } as const;
-      if (charged === undefined) return written;
-      const added = { principal: charged.to, bytes: body?.length ?? 0, untilMs };
-      const limit = expected === 0 ? charged.limit : undefined;
-      if (await charge(added, chargedOf(old), limit)) return written;
-      await run(remove, keys.entry(key), [String(written.version)]);
-      return { status: 'full', nowMs };
+      if (!isNew) await charge(added, chargedOf(old));
+      return { status, version: Number(version), nowMs };
     },
     remove: removed,
     read: async (key) => {
-      const [stored, body] = textsOf(await run(read, keys.entry(key), []));
+      const [, , stored, body] = textsOf(await run(read, keys.entry(key), []));
       return entryOf(stored, body);
     },
   };

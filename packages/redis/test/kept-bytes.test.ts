@@ -1,4 +1,4 @@
-import { redisStore } from '@mcp-saga/redis';
+import { redisStore, type IoRedisLike } from '@mcp-saga/redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
@@ -6,8 +6,29 @@ import {
   startRedis,
   type RedisServer,
 } from '../../../test/support/redis-server.ts';
+import { claim, fenceOf } from '../../../test/support/guard-claims.ts';
+import { deferred } from '../../server/test/fixtures/deferred.ts';
 import { floodingClient, type FloodingClient } from '../../server/test/guards/flooding-client.ts';
 import { patient } from '../../../test/support/patience.ts';
+
+/** A client whose next call that counts bytes waits until `go`. */
+function waiting(redis: Redis) {
+  const came = deferred<void>();
+  const go = deferred<void>();
+  let isHeld = false;
+  const call =
+    (method: 'eval' | 'evalsha') =>
+    async (...args: [string, number, ...string[]]): Promise<unknown> => {
+      if (isHeld && args[2]?.endsWith(':charges') === true) {
+        isHeld = false;
+        came.resolve();
+        await go.promise;
+      }
+      return await redis[method](...args);
+    };
+  const client: IoRedisLike = { eval: call('eval'), evalsha: call('evalsha') };
+  return { client, hold: () => (isHeld = true), came: came.promise, go: () => go.resolve() };
+}
 
 describeWithRedis('a client that sends little, to fill Redis', () => {
   let server: RedisServer;
@@ -56,5 +77,41 @@ describeWithRedis('a client that sends little, to fill Redis', () => {
     expect(sent).toBeGreaterThan(turns * 1_000);
     expect(grown).toBeLessThan(turns * 1_024);
     expect(await redis.keys('*:turn:1')).toHaveLength(1);
+  });
+
+  const charge = { to: 'ada', limit: 100 };
+  const until = (): number => Date.now() + 3_600_000;
+
+  it('[T11] [T13] an entry beyond the limit of its principal is never seen by another request', async () => {
+    const { client, hold, came, go } = waiting(redis);
+    const { tasks } = redisStore(client, patient);
+    expect(await tasks.write('first', 'x'.repeat(100), 0, until(), charge)).toBe('written');
+    hold();
+    const one = tasks.write('second', 'state', 0, until(), charge);
+    await came;
+    expect(await tasks.write('second', 'copy', 0, until(), charge)).toBe('full');
+    go();
+    expect(await one).toBe('full');
+    expect(await tasks.read('second')).toBeUndefined();
+    // An entry that exists is found, and can be replaced, beyond the limit.
+    expect(await tasks.write('first', 'copy', 0, until(), charge)).toBe('other');
+    const { version = 0 } = (await tasks.read('first')) ?? {};
+    expect(await tasks.write('first', 'y'.repeat(50), version, until(), charge)).toBe('written');
+    expect(await tasks.write('second', 'state', 0, until(), charge)).toBe('written');
+  });
+
+  it('[T11] [T13] two changes of one entry count once, in whatever order they are counted', async () => {
+    const { client, hold, came, go } = waiting(redis);
+    const { guard } = redisStore(client, patient);
+    const lasting = { ...claim(), charge: { to: 'ada', limit: 10_000 }, expiresAt: until() };
+    const fence = fenceOf(await guard.begin({ ...lasting, request: 'r'.repeat(50_000) }));
+    hold();
+    const renewal = guard.renew(fence, Date.now());
+    await came;
+    expect(await guard.finish(fence, 'done')).toBe(true);
+    go();
+    await renewal;
+    // Nothing but the response is counted.
+    fenceOf(await guard.begin({ ...lasting, turn: 2 }));
   });
 });
