@@ -19,7 +19,8 @@ function waiting(redis: Redis) {
   const call =
     (method: 'eval' | 'evalsha') =>
     async (...args: [string, number, ...string[]]): Promise<unknown> => {
-      if (isHeld && args[2]?.endsWith(':charges') === true) {
+      const [, , key] = args;
+      if (isHeld && key?.endsWith(':charges')) {
         isHeld = false;
         came.resolve();
         await go.promise;

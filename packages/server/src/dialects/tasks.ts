@@ -20,6 +20,7 @@ import {
 import { resumeToken, resumeTokenCapabilities, toTokenResult } from './resume-token.ts';
 import { createTask } from './tasks/create-task.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/task-status.ts';
+import { guardFull } from '../guard/ask-guard.ts';
 import type { TaskSettings } from '../settings/task-settings.ts';
 import { mayHaveTasks } from './tasks/task-id.ts';
 
@@ -51,8 +52,12 @@ export const tasks: Dialect = {
       return await way.encode(turn);
     if (isTask(host, call, turn)) {
       const task = await createTask(host, offered, call, turn);
-      if (task !== undefined) return task;
-      adviseOnStore(host, call, offered);
+      if (task === 'full') {
+        // Nothing has run beyond the first question, and the saga runs in tasks only.
+        if (call.saga.task === 'require') throw guardFull(host.observer);
+        host.observer.reject('guard_full');
+      } else if (task !== undefined) return task;
+      else adviseOnStore(host, call, offered);
     }
     // The client gets this token, unless the turn only looked for work.
     if ((dialect.defersEffects !== true && turn.retryAfterMs === 0) || turn.hasPage === true)

@@ -45,36 +45,46 @@ interface StoredFence extends Fence {
  * ```
  */
 export function storeGuard(store: EntryStore): SagaGuard {
-  /** Replaces the entry of a lease. `false` if the lease was taken over, or is over. */
+  /**
+   * Replaces the entry of a lease, and returns its version. Undefined if the lease was taken over, or
+   * is over.
+   */
   const replace = async (
     { sagaId, turn, number, call, used, charge }: StoredFence,
     value: EntryValue,
     bodyExpiresAtMs: number,
     nowMs?: number,
-  ): Promise<boolean> => {
+  ): Promise<number | undefined> => {
     const bounds = { expiresAtMs: used.expiresAtMs, bodyExpiresAtMs, charge, nowMs };
     let version = number;
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const written = await store.write(turnKey(sagaId, turn), value, version, bounds);
-      if (written.status === 'written') return true;
+      if (written.status === 'written') return written.version;
       const stored = written.status === 'other' ? written.entry : undefined;
-      if (stored === undefined || !isLeaseOf(call, stored)) return false;
+      if (stored === undefined || !isLeaseOf(call, stored)) return undefined;
       version = stored.version;
     }
-    return false;
+    return undefined;
   };
+  const renew = async (held: StoredFence, nowMs?: number): Promise<number | undefined> =>
+    await replace(
+      held,
+      valueOf(held.used, held.request, held.call, callId()),
+      held.used.expiresAtMs,
+      nowMs,
+    );
   const end = async (fence: Fence, ranNothing: boolean): Promise<boolean> => {
     const held = fence as StoredFence;
     const left = letGo(held.used, ranNothing);
-    if (left !== undefined)
-      return await replace(held, valueOf(left, held.request, held.call), left.expiresAtMs);
+    if (left !== undefined) {
+      const value = valueOf(left, held.request, held.call);
+      return (await replace(held, value, left.expiresAtMs)) !== undefined;
+    }
     const key = turnKey(held.sagaId, held.turn);
     if (await store.remove(key, held.number)) return true;
-    // The lease may have been renewed.
-    const stored = await store.read(key);
-    return (
-      stored !== undefined && isLeaseOf(held.call, stored) && store.remove(key, stored.version)
-    );
+    // An earlier renewal has a later version, which only a write knows: a read may be late.
+    const version = await renew(held);
+    return version !== undefined && (await store.remove(key, version));
   };
   return {
     begin: async (claim) => await begin(store, claim),
@@ -82,13 +92,9 @@ export function storeGuard(store: EntryStore): SagaGuard {
       const held = fence as StoredFence;
       // The response needs no ID: it is sealed, so no two calls write the same text.
       const value = { head: JSON.stringify(finished(held.used)), body: response };
-      return await replace(held, value, held.used.respondsUntilMs);
+      return (await replace(held, value, held.used.respondsUntilMs)) !== undefined;
     },
-    renew: async (fence, nowMs) => {
-      const held = fence as StoredFence;
-      const value = valueOf(held.used, held.request, held.call, callId());
-      return await replace(held, value, held.used.expiresAtMs, nowMs);
-    },
+    renew: async (fence, nowMs) => (await renew(fence as StoredFence, nowMs)) !== undefined,
     release: async (fence) => void (await end(fence, false)),
     forget: (fence) => end(fence, true),
     claim: async (key, expiresAtMs, nowMs) => {

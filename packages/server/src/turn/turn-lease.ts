@@ -13,7 +13,7 @@ import {
 import type { Fence, GuardClaim, GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import { letProcessEnd, sleep } from '../settings/clock.ts';
+import { letProcessEnd, longestTimerMs, sleep } from '../settings/clock.ts';
 import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
 import { openRequest, sealResponse, type RetryableRequest } from '../token/guard-records.ts';
 import { roundOf } from '../token/sealed-saga.ts';
@@ -83,6 +83,8 @@ export class Lease {
   #fence: Fence | undefined;
   /** Renews the lease while the turn runs. */
   #renewals: ReturnType<typeof setInterval> | undefined;
+  /** The last renewal, until it is stored. */
+  #renewal: Promise<unknown> | undefined;
   #response: string | undefined;
   #hasCommitted = false;
   /** Steps that this run has begun since the last commit. */
@@ -255,27 +257,34 @@ export class Lease {
 
   /** Holds a lease, and renews it until it is let go. */
   #hold(fence: Fence | undefined): void {
-    this.#stopRenewing();
+    clearInterval(this.#renewals);
     this.#fence = fence;
     const store = this.#guard?.store;
-    const { timing, observer } = this.#host;
+    const { timing, observer, limits } = this.#host;
     if (fence === undefined || store === undefined || timing.renewMs === undefined) return;
-    const { exp } = this.#saga.claims;
-    const timer = setInterval(() => {
-      // A step that never settles blocks its saga no longer than a client can resume it.
-      if (timing.clock() >= exp) return clearInterval(timer);
-      void askGuard(observer, () => store.renew(fence, timing.clock())).then(
-        (isHeld) => (isHeld ? undefined : clearInterval(timer)),
-        // Reported. The next renewal may succeed before the lease is over.
-        () => undefined,
-      );
-    }, timing.renewMs);
+    // A step that never settles blocks its saga for the lifetime of a token. The expiry of the token
+    // is no bound: a message of a queue continues a saga later, and a cancel token lives for weeks.
+    const until = timing.clock() + limits.tokenTtlMs;
+    const timer = setInterval(
+      () => {
+        if (timing.clock() >= until) return clearInterval(timer);
+        this.#renewal = askGuard(observer, () => store.renew(fence, timing.clock())).then(
+          (isHeld) => (isHeld ? undefined : clearInterval(timer)),
+          // Reported. The next renewal may succeed before the lease is over.
+          () => undefined,
+        );
+      },
+      Math.min(timing.renewMs, longestTimerMs),
+    );
     letProcessEnd(timer);
     this.#renewals = timer;
   }
 
-  #stopRenewing(): void {
+  /** Resolves when no renewal is under way, which would meet the end of the lease. */
+  async #stopRenewing(): Promise<void> {
     clearInterval(this.#renewals);
+    await this.#renewal;
+    this.#renewal = undefined;
   }
 
   /** @param ranNothing - `true` if the token stays valid */
@@ -283,7 +292,7 @@ export class Lease {
     const isGood = ranNothing && !this.#hasCommitted;
     const fence = this.#fence;
     const store = this.#guard?.store;
-    this.#stopRenewing();
+    await this.#stopRenewing();
     if (fence === undefined || store === undefined) return;
     const { observer } = this.#host;
     await askGuard(observer, () => (isGood ? store.forget(fence) : store.release(fence))).catch(
@@ -320,7 +329,7 @@ export class Lease {
   ): Promise<void> {
     const fence = this.#fence;
     const guard = this.#guard;
-    this.#stopRenewing();
+    await this.#stopRenewing();
     if (fence === undefined || guard === undefined) return;
     const asked = askGuard(this.#host.observer, () => keep(fence, guard));
     // With `onDown: 'open'`, a response counts without the guard.

@@ -1,8 +1,10 @@
 import {
   elicit,
+  memoryGuard,
   memoryStore,
   memoryTaskStore,
   saga,
+  sleep,
   step,
   type RateLimitFacts,
   type SagaHostOptions,
@@ -208,6 +210,38 @@ describe('a task', () => {
     expect(ran).toEqual(['begin', 'undo']);
   });
 });
+
+test.each(['refuse', 'accept'] as const)(
+  '[T11] a saga that runs only as a task runs nothing if its task is not stored (forks: %s)',
+  async (forks) => {
+    const ran: string[] = [];
+    const slow = saga({ name: 'slow', version: '1', forks, task: 'require' }, function* () {
+      yield* step('pay', () => void ran.push('pay'));
+      yield* sleep(3_600_000);
+      return 'done';
+    });
+    const clock = testClock();
+    const { host } = hostOf(slow, {
+      clock,
+      // Its limit is not that of the tasks.
+      ...(forks === 'refuse' ? { guard: { store: memoryGuard({ clock }) } } : {}),
+      tasks: { store: memoryTaskStore({ clock }) },
+      auth: { principal: asAda.principal },
+      limits: { maxKeptBytesPerPrincipal: 4_000, maxHoldMs: 0 },
+    });
+    const client = taskClient(host, { clientId: 'app' });
+    let begun = 0;
+    const calls = async (): Promise<void> => {
+      for (; ; begun += 1) {
+        expect(await client.call('slow')).toMatchObject({ resultType: 'task' });
+        await client.idle();
+      }
+    };
+    await expect(calls()).rejects.toMatchObject({ data: { reason: 'guard_full' } });
+    expect(begun).toBeGreaterThan(0);
+    expect(ran).toHaveLength(begun);
+  },
+);
 
 test('a task store in memory counts for a principal until the task expires', async () => {
   const clock = testClock();

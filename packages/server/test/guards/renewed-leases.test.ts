@@ -1,4 +1,13 @@
-import { createSagaHost, elicit, memoryGuard, saga, step, type SagaGuard } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  memoryGuard,
+  saga,
+  sleep,
+  step,
+  type QueueMessage,
+  type SagaGuard,
+} from '@mcp-saga/server';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { deferred } from '../fixtures/deferred.ts';
@@ -18,16 +27,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Advances the time by seconds, and lets the work of each second end. */
-async function pass(ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 1_000) {
-    await vi.advanceTimersByTimeAsync(1_000);
+/** Advances the time in steps, by seconds at first, and lets the work of each step end. */
+async function pass(ms: number, step = 1_000): Promise<void> {
+  for (let passed = 0; passed < ms; passed += step) {
+    await vi.advanceTimersByTimeAsync(step);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 /** Two hosts that share a guard, whose saga has a step that lasts until `ends` resolves. */
-async function setUp(changes: (guard: SagaGuard) => Partial<SagaGuard> = () => ({})) {
+async function setUp(
+  changes: (guard: SagaGuard) => Partial<SagaGuard> = () => ({}),
+  leaseMs = lease,
+) {
   const ends = deferred<void>();
   const began = deferred<void>();
   const ran: string[] = [];
@@ -47,7 +59,7 @@ async function setUp(changes: (guard: SagaGuard) => Partial<SagaGuard> = () => (
       sagas: [slow],
       keys: oldKey,
       audience: 'test',
-      guard: { store: { ...guard, ...change }, leaseMs: lease },
+      guard: { store: { ...guard, ...change }, leaseMs },
       hooks: hooksInto(told),
       testing: { environment: 'production' },
     }),
@@ -79,7 +91,7 @@ describe('a step that lasts longer than the lease of its turn', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('[T13] is not renewed after its token has expired, so that it blocks nobody forever', async () => {
+  test('[T13] is renewed for the lifetime of a token, so that it blocks nobody forever', async () => {
     const renewals: number[] = [];
     const { begin, ends } = await setUp((guard) => ({
       renew: async (...renewal) => renewals.push(Date.now()) > 0 && (await guard.renew(...renewal)),
@@ -125,6 +137,117 @@ test('[T13] a turn whose lease was lost is renewed no more', async () => {
   const { first } = await begin();
   await pass(10 * lease);
   expect(renewals).toHaveLength(1);
+  ends.resolve();
+  await first;
+});
+
+describe('a lease of a turn whose token has expired, or expires soon', () => {
+  /** Two hosts with a queue, whose messages a test delivers, and a step that lasts long. */
+  function setUpQueue() {
+    const ends = deferred<void>();
+    const began = deferred<void>();
+    const ran: string[] = [];
+    const messages: QueueMessage[] = [];
+    const cancels: string[] = [];
+    const pay = async (): Promise<void> => {
+      ran.push('pay');
+      began.resolve();
+      await ends.promise;
+    };
+    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('pay', pay);
+      return 'paid';
+    });
+    const waits = saga({ name: 'waits', version: '1', forks: 'refuse' }, function* () {
+      yield* sleep(60_000);
+      yield* step('pay', pay);
+      return 'paid';
+    });
+    const undoes = saga({ name: 'undoes', version: '1', forks: 'refuse' }, function* () {
+      yield* step('reserve', () => 'room', { compensate: pay });
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      return 'paid';
+    });
+    const guard = memoryGuard();
+    const make = () =>
+      createSagaHost({
+        sagas: [asks, waits, undoes],
+        keys: oldKey,
+        audience: 'test',
+        guard: { store: guard, leaseMs: lease },
+        queue: { send: (message) => void messages.push(message) },
+        limits: { maxHoldMs: 0 },
+        hooks: {
+          ...hooksInto(nothingTold()),
+          onSuspended: ({ cancelToken }) => void cancels.push(cancelToken),
+        },
+        testing: { environment: 'production' },
+      });
+    const deliver = async (host: ReturnType<typeof make>): Promise<unknown> => {
+      const message = messages.at(-1);
+      if (message === undefined) throw new Error('There is no message.');
+      return await host.deliver(message).catch((error: unknown) => error);
+    };
+    return { one: make(), other: make(), deliver, cancels, began, ends, ran };
+  }
+
+  test('[T13] is renewed, so that a step of a client acts once', async () => {
+    const { one, other, deliver, began, ends, ran } = setUpQueue();
+    const { token } = suspended(await one.start('asks', {}));
+    await pass(3_600_000 - 10_000, 10_000);
+    const first = one.resume(token, answer);
+    await began.promise;
+    await pass(80_000);
+    const second = deliver(other);
+    await pass(70_000);
+    ends.resolve();
+    expect(await first).toMatchObject({ result: 'paid' });
+    await pass(2_000);
+    await second;
+    expect(ran).toEqual(['pay']);
+  });
+
+  test('[T13] is renewed, so that a step of a late message acts once', async () => {
+    const { one, other, deliver, began, ends, ran } = setUpQueue();
+    await one.start('waits', {});
+    await pass(3 * 3_600_000, 30_000);
+    const first = deliver(one);
+    await began.promise;
+    await pass(80_000);
+    const second = deliver(other);
+    await pass(65_000);
+    ends.resolve();
+    await pass(2_000);
+    await Promise.all([first, second]);
+    expect(ran).toEqual(['pay']);
+  });
+
+  test('[T13] of a cancellation, whose token lives for weeks, blocks nobody for as long', async () => {
+    const { one, other, cancels, began, ends, ran } = setUpQueue();
+    await one.start('undoes', {});
+    const cancelToken = cancels.at(-1) ?? '';
+    await pass(2 * 3_600_000, 60_000);
+    const first = one.cancel(cancelToken).catch((error: unknown) => error);
+    await began.promise;
+    await pass(2 * 3_600_000, 10_000);
+    const second = other.cancel(cancelToken).catch((error: unknown) => error);
+    await pass(70_000);
+    expect(ran).toEqual(['pay', 'pay']);
+    ends.resolve();
+    await Promise.all([first, second]);
+  });
+});
+
+test('[T13] a lease that lasts longer than a timer can is renewed no earlier', async () => {
+  const renewals: unknown[] = [];
+  const { begin, ends } = await setUp(
+    () => ({ renew: () => renewals.push('renewed') > 0 }),
+    80 * 86_400_000,
+  );
+  const { first } = await begin();
+  await pass(60_000);
+  expect(renewals).toEqual([]);
   ends.resolve();
   await first;
 });

@@ -1,10 +1,12 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { storeGuard } from '@mcp-saga/server/stores';
 import { memoryEntryStore } from '../../src/store/memory-entry-store.ts';
 import {
   entryStoreConformance,
   guardConformance,
   type EntryStoreUnderTest,
 } from '../../../testing/src/guard.ts';
+import { claim, fenceOf } from '../../../../test/support/guard-claims.ts';
 import { guardsOn } from '../../../../test/support/shifted-store.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { absentClientsSuite } from './absent-clients-suite.ts';
@@ -34,6 +36,22 @@ describe('a guard on a store of entries', () => {
   for (const { title, run } of guardConformance(onStore, { runs: 1_000 }))
     it(`[T13] ${title}`, run);
 });
+
+test('[T13] forgets a turn after a renewal, although reads of the store are late', async () => {
+  const { store, now } = await stores();
+  const guard = storeGuard({
+    write: (...entry) => store.write(...entry),
+    remove: (...entry) => store.remove(...entry),
+    // A replica that has received nothing yet.
+    read: () => undefined,
+  });
+  const unused = { ...claim({ expiresAt: now() + 3_600_000 }), request: 'answers' };
+  const fence = fenceOf(await guard.begin(unused));
+  expect(await guard.renew(fence)).toBe(true);
+  expect(await guard.forget(fence)).toBe(true);
+  expect(await guard.begin({ ...unused, digest: 'other answers' })).toHaveProperty('run');
+});
+
 guardedHostsSuite('on a store of entries', onStore);
 absentClientsSuite('on a store of entries', onStore);
 repeatedTurnsSuite('on a store of entries', onStore);

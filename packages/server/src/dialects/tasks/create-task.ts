@@ -23,16 +23,16 @@ import type { TaskStore } from '../../model/task-store-types.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
 
 /**
- * Makes a task of a call without questions. Returns undefined, for the call to go on without a task,
- * if the store keeps too much for the caller; or if there is no store, and steps remain or the ID
- * would be too long.
+ * Makes a task of a call without questions. The call must go on without a task if the store keeps
+ * too much for the caller (`full`); or if there is no store, and steps remain or the ID would be too
+ * long (undefined).
  */
 export async function createTask(
   host: HostParts,
   tasks: TaskSettings,
   call: ClientCall,
   turn: SuspendedTurn,
-): Promise<object | undefined> {
+): Promise<object | 'full' | undefined> {
   const sealed = found(host, await host.keys.sealer.open(turn.token, { purpose: 'token' }));
   // The task continues under the method of the call.
   const claims = { ...sealed.saga.claims, method: call.method };
@@ -42,7 +42,7 @@ export async function createTask(
     store === undefined
       ? await withoutStore(host, tasks, opened)
       : await withStore(host, tasks, store, call, { opened, turn });
-  if (task === undefined) return undefined;
+  if (task === undefined || task === 'full') return task;
   const wire = toWireTask(task.taskId, task, {
     pollInterval: tasks.pollInterval,
     now: host.timing.clock(),
@@ -61,7 +61,7 @@ async function withStore(
   store: TaskStore,
   call: ClientCall,
   { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
-): Promise<Created | undefined> {
+): Promise<Created | 'full'> {
   const { saga } = opened;
   const { sagaId } = saga;
   const createdAt = host.timing.clock();
@@ -90,10 +90,7 @@ async function withStore(
   };
   const task: StoredTaskRef = { host, store, sagaId, claims };
   const status = await createRecord(task, record);
-  if (status === 'full') {
-    host.observer.reject('guard_full');
-    return undefined;
-  }
+  if (status === 'full') return 'full';
   if (status === 'written') {
     if (opened.program?.forks === 'refuse') {
       // The queue would not continue the first turn of a call, which may not have its token.
