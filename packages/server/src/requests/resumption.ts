@@ -122,7 +122,10 @@ async function leaseRequest(
     round: roundOf(saga, isOwnRound),
     // A queue acts for an absent client.
     ...(isWake ? { isWake, ends: true } : { awaits: true, follows }),
-    ...(isBehindCommit ? {} : { keptBytes: keptBytesOf(host, saga, tokenBytes) }),
+    // An undo must not wait for room.
+    ...(isBehindCommit || saga.state.undoes === true
+      ? {}
+      : { keptBytes: keptBytesOf(host, saga, tokenBytes) }),
     signal,
   };
 }

@@ -90,13 +90,14 @@ const secretBytes = 32;
  * feed, and the head.
  */
 function encodeOwn(state: SagaState): Uint8Array {
-  const { program, secret, generation, ownTurns, trace, keptBytes, requestId } = state;
+  const { program, secret, generation, ownTurns, trace, keptBytes, requestId, undoes } = state;
   const rare = JSON.stringify({
     g: generation === 0 ? undefined : generation,
     t: trace,
     n: ownTurns,
     k: keptBytes,
     i: requestId,
+    u: undoes,
   });
   const text = new TextEncoder().encode(`${rare === '{}' ? '' : rare}\n${program.head}`);
   const own = new Uint8Array(1 + secretBytes + text.length);
@@ -136,13 +137,14 @@ interface Rare {
   readonly n?: SagaState['ownTurns'];
   readonly k?: SagaState['keptBytes'];
   readonly i?: SagaState['requestId'];
+  readonly u?: SagaState['undoes'];
 }
 
 /** Reads the saga in an opened token. Throws TokenRefused `malformed`. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
   const { secret, head, rare } = decodeOwn(first);
-  const { g: generation = 0, t: trace, n: ownTurns, k: keptBytes, i: requestId } = rare;
+  const { g: generation = 0, t: trace, n: ownTurns, k: keptBytes, i: requestId, u: undoes } = rare;
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,
@@ -155,16 +157,16 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
         client: readSealedText(client),
         server: readSealedText(server),
       },
-      ...present({ trace, ownTurns, keptBytes, requestId }),
+      ...present({ trace, ownTurns, keptBytes, requestId, undoes }),
     },
   };
 }
 
 function isRare(value: unknown): value is Rare {
   if (!isRecord(value)) return false;
-  const { g = 0, t = '', n = 0, k = 0, i = '' } = value;
+  const { g = 0, t = '', n = 0, k = 0, i = '', u = true } = value;
   const texts = [t, i].every((member) => typeof member === 'string');
-  return texts && [g, n, k].every((member) => Number.isSafeInteger(member));
+  return texts && u === true && [g, n, k].every((member) => Number.isSafeInteger(member));
 }
 
 /** `true` if the text is the head of a program state. */

@@ -63,7 +63,10 @@ export async function suspend(
     : {
         sagaId,
         claims: { ...claims, turn, jti: createTokenId(), iat, exp: expiresAt },
-        state: Object.assign({}, state, own, kept, declared, { program: outcome.state }),
+        state: Object.assign({}, state, own, kept, declared, {
+          program: outcome.state,
+          undoes: (isCommit ? outcome.reason === 'undo' : outcome.undoes === true) || undefined,
+        }),
         ...(isCommit ? { grown: saga.grown ?? { structure: {}, client: {} } } : {}),
       };
   const token = isForGuard

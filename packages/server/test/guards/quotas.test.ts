@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { called } from '../fixtures/calling.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { testClock } from '../fixtures/clock.ts';
-import { hooksInto, hostOf, nothingTold, oldKey } from '../fixtures/host.ts';
+import { hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { taskClient } from '../fixtures/task-client.ts';
 
@@ -183,7 +183,7 @@ describe('a task', () => {
     };
     await expect(
       (async () => {
-        for (;;) expect(await call()).toBe('task');
+        for (let calls = 0; calls < 100; calls += 1) expect(await call()).toBe('task');
       })(),
     ).rejects.toMatchObject({ code: -32603, data: { reason: 'guard_full' } });
     expect(begun).toBeGreaterThan(2);
@@ -211,6 +211,40 @@ describe('a task', () => {
   });
 });
 
+test('[T11] an undo that waits for its next attempt goes on beyond the limit', async () => {
+  const ran: string[] = [];
+  const failing = saga({ name: 'failing', version: '1', forks: 'refuse' }, function* () {
+    yield* step('reserve', () => 'room', {
+      compensate: () => {
+        ran.push('undo');
+        if (ran.length === 1) throw new Error('not now');
+      },
+      undo: { retry: { attempts: 5, delayMs: 60_000, maxDelayMs: 60_000, jitter: false } },
+    });
+    yield* elicit('sure', { message: 'Sure?', schema: Sure });
+    yield* step('pay', () => Promise.reject(new Error('no money')));
+    return 'paid';
+  });
+  const clock = testClock();
+  const { guard } = memoryStore({ clock });
+  const { host } = hostOf(failing, {
+    clock,
+    guard: { store: guard },
+    limits: { maxKeptBytesPerPrincipal: 1, maxHoldMs: 0 },
+  });
+  const ada = { caller: { principal: { subject: 'ada', client: 'app' } } };
+  const sure = [{ stepId: 'sure', result: { action: 'accept', content: { sure: true } } }];
+  const other = suspended(await host.start('failing', {}, ada));
+  const undoing = suspended(
+    await host.resume(suspended(await host.start('failing', {}, ada)).token, sure, ada),
+  );
+  expect(ran).toEqual(['undo']);
+  await expect(host.resume(other.token, sure, ada)).rejects.toMatchObject({ code: 'guard_full' });
+  clock.now += 61_000;
+  expect(await host.resume(undoing.token, [], ada)).toMatchObject({ status: 'failed' });
+  expect(ran).toEqual(['undo', 'undo']);
+});
+
 test.each(['refuse', 'accept'] as const)(
   '[T11] a saga that runs only as a task runs nothing if its task is not stored (forks: %s)',
   async (forks) => {
@@ -232,7 +266,7 @@ test.each(['refuse', 'accept'] as const)(
     const client = taskClient(host, { clientId: 'app' });
     let begun = 0;
     const calls = async (): Promise<void> => {
-      for (; ; begun += 1) {
+      for (; begun < 100; begun += 1) {
         expect(await client.call('slow')).toMatchObject({ resultType: 'task' });
         await client.idle();
       }

@@ -28,9 +28,9 @@ afterEach(() => {
 });
 
 /** Advances the time in steps, by seconds at first, and lets the work of each step end. */
-async function pass(ms: number, step = 1_000): Promise<void> {
-  for (let passed = 0; passed < ms; passed += step) {
-    await vi.advanceTimersByTimeAsync(step);
+async function pass(ms: number, by = 1_000): Promise<void> {
+  for (let passed = 0; passed < ms; passed += by) {
+    await vi.advanceTimersByTimeAsync(by);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -46,6 +46,7 @@ test('[T8] [R4] a sealed saga state opens to the same state, with any members', 
       keptBytes: count,
       trace: text,
       requestId: text,
+      undoes: fc.constant(true as const),
     },
     { requiredKeys: ['program', 'secret', 'generation'], noNullPrototype: true },
   );
