@@ -54,9 +54,9 @@ const limits = {
   xstate: 19_200,
   client: 5_300,
   /** The guard on a store, which the three packages of stores share. */
-  guard: 1_400,
-  redis: 3_700,
-  sql: 4_700,
+  guard: 1_450,
+  redis: 4_450,
+  sql: 4_850,
   cloudflare: 3_800,
   opentelemetry: 1_450,
 };

@@ -5,7 +5,7 @@ import { generatorProgram } from '@mcp-saga/core/program';
 import eslintPlugin = require('@mcp-saga/eslint-plugin');
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { qstashQueue } from '@mcp-saga/queues';
-import { redisGuard } from '@mcp-saga/redis';
+import { redisStore } from '@mcp-saga/redis';
 import { generateKey } from '@mcp-saga/seal';
 import { createSagaHost, saga, step, type SagaHost } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
@@ -31,7 +31,7 @@ const others = [
   generatorProgram,
   openTelemetry,
   qstashQueue,
-  redisGuard,
+  redisStore,
   serveSagas,
   sqliteStore,
   sagaProperty,
