@@ -82,7 +82,13 @@ function objectEntries(ask: AskObject): EntryStore {
         const { entry, nowMs } = await ask(object, 'readEntry', name);
         return entry === undefined ? { status: 'full', nowMs } : { status: 'other', entry, nowMs };
       }
-      const written = await ask(object, 'writeEntry', name, value, expected, bounds);
+      const written = await ask(object, 'writeEntry', name, value, expected, bounds).catch(
+        async (error: unknown) => {
+          // A body that is too large for the object would count in each attempt.
+          if (isNew) await charge(undefined, added);
+          throw error;
+        },
+      );
       if (written.status === 'other') {
         if (isNew) await charge(undefined, added);
         return { ...written, entry: written.entry };

@@ -160,7 +160,7 @@ export function entriesOn({ keys, run }: Connection): EntryStore {
           ? { status: 'full', nowMs: Number(nowMs) }
           : { status: 'other', entry, nowMs: Number(nowMs) };
       }
-      const reply = await run(write, keys.entry(key), [
+      const written = run(write, keys.entry(key), [
         head,
         body ?? '',
         body === undefined ? '0' : '1',
@@ -170,6 +170,11 @@ export function entriesOn({ keys, run }: Connection): EntryStore {
         charged?.to ?? '-',
         host === undefined ? '' : whole(host),
       ]);
+      const reply = await written.catch(async (error: unknown) => {
+        // A full Redis still counts, and would do so in each attempt.
+        if (isNew) await charge(undefined, added);
+        throw error;
+      });
       const [status, now, ...more] = textsOf(reply);
       const nowMs = Number(now);
       if (status === 'other') {

@@ -70,6 +70,16 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
   });
 
+  it('[T11] [T13] a full Redis counts no bytes of the turns that it rejects', async () => {
+    const guard = redisStore(redis, patient).guard;
+    const charged = claim({ request: 'x'.repeat(400), charge: { to: 'ada', limit: 1_000 } });
+    await fill();
+    for (let attempt = 1; attempt <= 5; attempt += 1)
+      await expect(guard.begin(charged)).rejects.toThrow('OOM');
+    await redis.config('SET', 'maxmemory', '0');
+    fenceOf(await guard.begin(charged));
+  });
+
   it('[T13] a full Redis lets an interrupted turn run to its end', async () => {
     const guard = redisStore(redis, patient).guard;
     await guard.release(await began({ request: 'first' }));

@@ -53,7 +53,7 @@ export const tasks: Dialect = {
     if (isTask(host, call, turn)) {
       const task = await createTask(host, offered, call, turn);
       if (task === 'full') {
-        // Nothing has run beyond the first question, and the saga runs in tasks only.
+        // No step has run yet: the turn only looked for work. This saga cannot go on without a task.
         if (call.saga.task === 'require') throw guardFull(host.observer);
         host.observer.reject('guard_full');
       } else if (task !== undefined) return task;

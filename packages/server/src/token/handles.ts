@@ -12,7 +12,7 @@ export interface SealedToken {
   readonly purpose: 'token' | 'handle';
 }
 
-/** Form of a handle: 128 random bits in base64url. Tokens have dots. */
+/** Form of a handle: 128 bits in base64url, made of a random secret. Tokens have dots. */
 const handleForm = /^[\w-]{22}$/;
 
 /**
