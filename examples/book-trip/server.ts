@@ -1,4 +1,4 @@
-import { memoryGuard } from '@mcp-saga/server';
+import { memoryStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { bookTrip } from './saga.ts';
@@ -9,7 +9,7 @@ const sagas = serveSagas({
   name: 'book-trip',
   version: '1.0.0',
   sagas: [bookTrip],
-  guard: { store: memoryGuard() },
+  store: memoryStore(),
 });
 
 const server = serve({

@@ -4,7 +4,7 @@
  * answer, one step, one question. Prints what the second such request enters, as JSON: what runs at
  * first use only does not count.
  */
-import { elicit, generateKey, memoryGuard, saga, step, type SagaGuard } from '@mcp-saga/server';
+import { elicit, generateKey, memoryStore, saga, step, type SagaStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { z } from 'zod';
 import { ask } from '../../packages/server/test/fixtures/raw.ts';
@@ -30,9 +30,9 @@ const greet = saga({ name: 'greet', version: '1', forks: 'refuse' }, function* (
   return `${first.name} ${last.name}`;
 });
 
-/** Notes each request to the guard. */
-function counted(guard: SagaGuard): SagaGuard {
-  return new Proxy(guard, {
+/** Notes each request to the store. */
+function counted(store: SagaStore): SagaStore {
+  return new Proxy(store, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function' || name === 'remembersSince') return member;
@@ -49,7 +49,7 @@ const server = serveSagas({
   version: '1',
   sagas: [greet],
   keys: [generateKey()],
-  guard: { store: counted(memoryGuard({ olderTokens: 'accept' })) },
+  guard: { store: counted(memoryStore({ olderTokens: 'accept' })) },
 });
 
 async function send(method: string, params: object): Promise<Record<string, unknown>> {

@@ -22,11 +22,11 @@ const definers = ['saga', 'promptSaga', 'resourceSaga', 'compensator', 'withJson
 const hosts = [
   'createSagaHost',
   'generateKey',
-  'memoryGuard',
-  'memoryQueue',
-  'memoryMailbox',
   'memoryStore',
-  'memoryTaskStore',
+  'memoryQueue',
+  'memoryStore',
+  'memoryStore',
+  'memoryStore',
   'publicMessageOf',
   'standardWebhook',
 ];

@@ -6,7 +6,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryTaskStore,
+  memoryStore,
   saga,
   type Program,
   type SagaHost,
@@ -177,7 +177,7 @@ it('runs long work as a task', async () => {
   const server = serveSagas({
     ...shop,
     sagas: [report],
-    tasks: { store: memoryTaskStore({ clock: () => time }), bearer: 'accept' },
+    tasks: { store: memoryStore({ clock: () => time }), bearer: 'accept' },
     testing: { clock: () => time },
   });
   const extensions = { 'io.modelcontextprotocol/tasks': {} };

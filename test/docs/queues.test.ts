@@ -1,7 +1,7 @@
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   memoryQueue,
   type QueueMessage,
 } from '@mcp-saga/server';
@@ -66,7 +66,7 @@ describe('the page on queues', () => {
     const shared = {
       sagas: [offer],
       keys: generateKey(),
-      guard: { store: memoryGuard() },
+      store: memoryStore(),
       queue: scheduledQueue(scheduler, 'https://shop.example/saga/wake'),
       testing: { clock: () => now, environment: 'test' },
     };

@@ -5,7 +5,7 @@ import {
   elicit,
   elicitUrl,
   listRoots,
-  memoryGuard,
+  memoryStore,
   saga,
   sample,
   sleep,
@@ -77,7 +77,7 @@ describe('the specification of the saga methods', () => {
     'applies to every kind of step, a wait, an abort, and a cancellation (%s)',
     async (era) => {
       const { server, clock } = served([everything], {
-        guard: { store: memoryGuard({ clock: () => clock() }) },
+        store: memoryStore({ clock: () => clock() }),
       });
       const call = { method: 'tools/callSaga', params: { name: 'everything' } };
       const resume = async (sagaToken: unknown, completedSteps: readonly object[] = []) =>

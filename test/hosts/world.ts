@@ -2,7 +2,7 @@ import { generateKey } from '@mcp-saga/server';
 import { startServer } from '../../examples/run-server/index.ts';
 import { ScriptedModel } from './model/model.ts';
 import type { World } from './play.ts';
-import { startTaskStore } from './task-store.ts';
+import { startStore } from './shared-store.ts';
 import { Wire } from './wire.ts';
 
 const folder = new URL('server/', import.meta.url);
@@ -14,7 +14,7 @@ const folder = new URL('server/', import.meta.url);
  * @param hasHandles - `true` to replace resume tokens by handles
  */
 export async function startWorld(hasHandles: boolean): Promise<World> {
-  const store = await startTaskStore();
+  const store = await startStore();
   const environment = {
     SAGA_KEYS: generateKey(),
     RUNNER_URL: store.url,

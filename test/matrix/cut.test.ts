@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { elicit, generateKey, memoryGuard, saga, step, type SagaGuard } from '@mcp-saga/server';
+import { elicit, generateKey, memoryStore, saga, step, type SagaStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -111,7 +111,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
     await Promise.all(stops.splice(0).map((stop) => stop()));
   });
 
-  async function served(made: ReturnType<typeof work>['made'], guard?: SagaGuard): Promise<URL> {
+  async function served(made: ReturnType<typeof work>['made'], store?: SagaStore): Promise<URL> {
     const sagas = serveSagas({
       name: 'cut',
       version: '1',
@@ -119,7 +119,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
       keys: generateKey(),
       answers: { model: 'accept' },
       hooks: { onTurn: () => undefined, onError: () => undefined },
-      ...(guard === undefined ? {} : { guard: { store: guard, leaseMs: 500 } }),
+      ...(store === undefined ? {} : { guard: { store, leaseMs: 500 } }),
     });
     const server = serve({
       fetch: (request) => sagas.fetch(request),
@@ -161,7 +161,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
     '[T13] a guarded saga cut in turn %i completes, and rejects other answers',
     async (turn) => {
       const { made, runs, gate } = work('refuse');
-      const url = await served(made, memoryGuard());
+      const url = await served(made, memoryStore());
       let sent = 0;
       const result = await way.see(async (method, params) => {
         if (sent++ === turn) await cutWhileItRuns(url, era, capabilities, method, params, gate);

@@ -2,14 +2,12 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
-  memoryTaskStore,
+  memoryStore,
   saga,
   step,
   type Program,
-  type SagaGuard,
   type SagaHostOptions,
-  type TaskStore,
+  type SagaStore,
 } from '@mcp-saga/server';
 import { serve } from 'srvx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,11 +20,11 @@ import type { World } from './world.ts';
 
 const Where = z.object({ target: z.string() });
 
-/** Requests to the stores, by store and method. */
+/** Requests to the store, by what they are for and method. */
 const requests = new Map<string, number>();
 
 /** A store whose requests are counted. Its properties are no requests. */
-function counted<T extends SagaGuard | TaskStore>(name: string, store: T): T {
+function counted(name: string, store: SagaStore): SagaStore {
   return new Proxy(store, {
     get: (target, property) => {
       const member: unknown = Reflect.get(target, property, target);
@@ -59,23 +57,23 @@ function optionsWith(task?: 'prefer'): SagaHostOptions {
     sagas: [orderWith(task)],
     keys: generateKey(),
     audience: 'matrix',
-    guard: { store: counted('guard', memoryGuard({ olderTokens: 'accept' })) },
+    guard: { store: counted('guard', memoryStore({ olderTokens: 'accept' })) },
     answers: { model: 'accept' },
-    tasks: { store: counted('tasks', memoryTaskStore()), bearer: 'accept', maxIdLength: 4_096 },
+    tasks: { store: counted('tasks', memoryStore()), bearer: 'accept', maxIdLength: 4_096 },
     resumableRequests: { bearer: 'accept' },
     hooks: { onTurn: () => undefined },
     testing: { environment: 'test' },
   };
 }
 
-/** Requests for a saga with two turns after the first. A turn asks twice, whatever the client. */
+/** Requests for a saga with two turns after the first. A turn writes twice, whatever the client. */
 const expected: readonly (readonly [name: RegExp, requests: object])[] = [
   // A client of resumable requests gets a token after each step: two turns more.
-  [/^resumable requests/, { 'guard.begin': 4, 'guard.finish': 4 }],
-  [/./, { 'guard.begin': 2, 'guard.finish': 2 }],
+  [/^resumable requests/, { 'guard.write': 8 }],
+  [/./, { 'guard.write': 4 }],
 ];
 
-describe('requests to the stores for a saga of two guarded turns', () => {
+describe('requests to the store for a saga of two guarded turns', () => {
   let world: World;
   let close: () => Promise<void>;
 
@@ -135,8 +133,7 @@ describe('requests to the stores for a saga of two guarded turns', () => {
     expect(await client.get(String(taskId))).toMatchObject({ status: 'completed' });
     expect(Object.fromEntries(requests)).toEqual({
       // The task is one turn more: it begins behind the first answer.
-      'guard.begin': 3,
-      'guard.finish': 3,
+      'guard.write': 6,
       'tasks.read': 14,
       'tasks.write': 6,
     });

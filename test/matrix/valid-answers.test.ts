@@ -2,7 +2,7 @@ import {
   elicit,
   elicitUrl,
   listRoots,
-  memoryTaskStore,
+  memoryStore,
   saga,
   sample,
   type ElicitationRefused,
@@ -164,7 +164,7 @@ async function answered(way: WireWay, schema: z.ZodObject, answers: Answers): Pr
   const seen: Seen = {};
   const host = testHost({
     sagas: [asksAll(schema, seen, way)],
-    tasks: { store: memoryTaskStore(), bearer: 'accept' },
+    tasks: { store: memoryStore(), bearer: 'accept' },
     resumableRequests: { bearer: 'accept' },
   });
   const { dialect, era } = way;

@@ -1,6 +1,6 @@
 import {
   createSagaHost,
-  memoryGuard,
+  memoryStore,
   progress,
   saga,
   SagaError,
@@ -119,7 +119,7 @@ testStatements(proposal, [
     holds: async (era) => {
       const ran: string[] = [];
       const { server } = servedResumably([working(ran)], {
-        guard: { store: memoryGuard({ clock: testClock() }) },
+        guard: { store: memoryStore({ clock: testClock() }) },
       });
       let sent = call('working');
       let last: RawMessage | undefined;
@@ -228,7 +228,7 @@ testStatements(proposal, [
     level: 'should',
     says: 'a request that was cancelled is answered with an error',
     holds: async (era) => {
-      const guard = memoryGuard({ clock: testClock() });
+      const guard = memoryStore({ clock: testClock() });
       const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
         yield* sleep(90_000);
         return 'waited';

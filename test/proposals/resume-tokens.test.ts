@@ -1,4 +1,4 @@
-import { checkpoint, elicit, memoryGuard, saga, SagaError, step } from '@mcp-saga/server';
+import { checkpoint, elicit, memoryStore, saga, SagaError, step } from '@mcp-saga/server';
 import { expect } from 'vitest';
 import { served } from '../../packages/server/test/fixtures/calling.ts';
 import { testClock } from '../../packages/server/test/fixtures/clock.ts';
@@ -107,7 +107,7 @@ testStatements(proposal, [
     says: 'with a guard, a repeated request gets the same answer and does nothing again',
     holds: async (era) => {
       const ran: string[] = [];
-      const { server } = servedWith({ guard: { store: memoryGuard({ clock: testClock() }) } }, ran);
+      const { server } = servedWith({ guard: { store: memoryStore({ clock: testClock() }) } }, ran);
       const token = tokenOf(await call(server, era));
       expectComplete(await resume(server, era, token), 'value 2');
       expectComplete(await resume(server, era, token), 'value 2');
@@ -169,7 +169,7 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = served([asking], {
         answers: { model: 'accept' },
-        guard: { store: memoryGuard({ clock: testClock() }) },
+        guard: { store: memoryStore({ clock: testClock() }) },
       });
       const token = tokenOf(await call(server, era, { arguments: {} }));
       const answer = (action: string) =>

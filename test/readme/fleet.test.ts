@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey, type StepAnswer, type SuspendedTurn } from '@mcp-saga/server';
+import { storeGuard } from '@mcp-saga/server/internal';
+import { storeWithGuard } from '../support/store-with-guard.ts';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../support/redis-server.ts';
@@ -10,7 +12,7 @@ import { rejectionLog } from '../support/known-logs.ts';
 
 const page = readFileSync(new URL('../../docs/operate/fleet.md', import.meta.url), 'utf8');
 // The table of other stores has a test of its own.
-const [sizing = ''] = page.split('### Mailboxes, and stores in SQL');
+const [sizing = ''] = page.split('### Answers from outside, and stores in SQL');
 const hour = 3_600_000;
 
 // Another allocator, or another version of Redis, rounds otherwise.
@@ -72,20 +74,18 @@ describeWithRedis('the page on fleets', () => {
   });
 
   it('[T13] the page on fleets states bytes and round trips of a saga', async () => {
-    const guard = redisStore(redis, { prefix: 'sizes:' }).guard;
+    const store = redisStore(redis, { prefix: 'sizes:' });
+    const guard = storeGuard(store);
     const brought: string[] = [];
-    const listened: typeof guard = {
-      ...guard,
-      begin: (asked) => {
-        brought.push(asked.request ?? '');
-        return guard.begin(asked);
-      },
+    const begin: typeof guard.begin = (asked) => {
+      brought.push(asked.request ?? '');
+      return guard.begin(asked);
     };
     const host = createSagaHost({
       sagas: [deploy],
       keys: generateKey(),
       audience: 'deployer',
-      guard: { store: listened },
+      guard: { store: storeWithGuard(() => ({ begin }), store) },
     });
     const one = (await host.start('deploy', { service: 'web' })) as SuspendedTurn;
     await redis.sendCommand(['CONFIG', 'RESETSTAT']);
@@ -106,12 +106,9 @@ describeWithRedis('the page on fleets', () => {
     await guard.begin({ ...claim, ...used, request: brought[0] ?? '' });
     await guard.claim(`${one.sagaId}:${'x'.repeat(43)}`, Date.now() + hour);
     const sealed = 'x'.repeat(2_000);
-    await redisStore(redis, { prefix: 'sizes:' }).tasks.write(
-      one.sagaId,
-      sealed,
-      0,
-      Date.now() + hour,
-    );
+    const life = { expiresAtMs: Date.now() + hour };
+    const task = { group: one.sagaId, name: 'task' };
+    await store.write(task, { head: 'task', body: sealed }, 0, life);
 
     const measured: { readonly [what: string]: number } = {
       'a request to Redis, for each turn': Number(calls),

@@ -1,11 +1,4 @@
-import {
-  createSagaHost,
-  elicit,
-  memoryTaskStore,
-  saga,
-  sample,
-  type SagaHost,
-} from '@mcp-saga/server';
+import { createSagaHost, elicit, memoryStore, saga, sample, type SagaHost } from '@mcp-saga/server';
 import * as z from 'zod';
 import { askOwnModel } from './own-model.ts';
 
@@ -42,7 +35,8 @@ export function lenientHost(keys: string): SagaHost {
       model: 'accept', // the model that calls the tool may answer for its user
       order: { elicitation: ['client', 'fallback', 'model'] },
     },
-    tasks: { store: memoryTaskStore(), bearer: 'accept' }, // sagas with task: 'prefer' run after the response
+    store: memoryStore(),
+    tasks: { bearer: 'accept' }, // sagas with task: 'prefer' run after the response
   });
   // #endregion host
   return host;

@@ -1,6 +1,6 @@
 import {
   createSagaHost,
-  memoryGuard,
+  memoryStore,
   type SagaHost,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
@@ -19,7 +19,7 @@ export function hostWith(queue: DelayedQueue, clock: () => number, keys: string)
     sagas: [buy],
     keys,
     audience: 'shop',
-    guard: { store: memoryGuard({ clock }) }, // one process; a fleet shares a store
+    store: memoryStore({ clock }), // one process; a fleet shares a store
     testing: { clock }, // () => number, in milliseconds; by default Date.now
     hooks: {
       // One message for each sagaId: the one with the highest turn.

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { describe, expect, it, vi } from 'vitest';
@@ -108,7 +108,7 @@ describe('the code of the README and the guides', () => {
       sagas: [buy],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: memoryGuard() },
+      store: memoryStore(),
     });
     const one = await host.start('buy', {});
     if (one.status !== 'suspended') throw new Error('not asked');

@@ -1,4 +1,4 @@
-import { createSagaHost, memoryGuard, type SagaHost } from '@mcp-saga/server';
+import { createSagaHost, memoryStore, type SagaHost } from '@mcp-saga/server';
 import { recordSagas, type RecordedTurn } from '@mcp-saga/testing';
 import { machineSaga } from '@mcp-saga/xstate';
 import { machine } from './machine.ts';
@@ -23,6 +23,6 @@ export function recordingHost(
     // turn of a machine.
     onTurn: (turn, { sagaId }) => bucket.append(`${sagaId}.jsonl`, turn),
   });
-  return createSagaHost({ sagas, keys, audience: 'shop', guard: { store: memoryGuard() } });
+  return createSagaHost({ sagas, keys, audience: 'shop', store: memoryStore() });
   // #endregion recorded
 }

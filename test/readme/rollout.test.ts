@@ -4,7 +4,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryTaskStore,
+  memoryStore,
   saga,
   step,
   type ClientStep,
@@ -40,7 +40,7 @@ class Balancer {
       audience: 'shop',
       testing: { environment: 'production' },
       answers: { model: 'accept' },
-      tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 1 },
+      tasks: { store: memoryStore(), bearer: 'accept', pollIntervalMs: 1 },
       hooks: { onError: () => undefined },
     } as const;
     this.#hosts = releases.map((sagas) => createSagaHost({ ...shared, sagas }));

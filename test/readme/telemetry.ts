@@ -1,7 +1,7 @@
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   type HostHooks,
   type SagaHost,
 } from '@mcp-saga/server';
@@ -46,7 +46,7 @@ export function loggedHost(log: Log): SagaHost {
     sagas: [buy],
     keys,
     audience: 'shop',
-    guard: { store: memoryGuard() },
+    store: memoryStore(),
     hooks: hooksInto(log),
   });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { approval, createSagaHost, memoryMailbox, saga, type SagaHost } from '@mcp-saga/server';
+import { approval, createSagaHost, memoryStore, saga, type SagaHost } from '@mcp-saga/server';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -69,7 +69,7 @@ describe.skipIf(isSkipped)(
         sagas: [asks],
         audience: 'shop',
         keys: 'ephemeral',
-        outside: { url: originOf(server), mailbox: memoryMailbox() },
+        outside: { url: originOf(server), store: memoryStore() },
         limits: { maxHoldMs: 0 },
         testing: { environment: 'test' },
       });

@@ -1,5 +1,5 @@
 import type { SagaStore } from '@mcp-saga/server';
-import type { GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
+import { storeGuard, type GuardClaim, type GuardVerdict } from '@mcp-saga/server/internal';
 import { expect, vi } from 'vitest';
 import { seeded } from '../../packages/testing/src/values/seeded-random.ts';
 import type { Fault, FaultProxy } from './fault-proxy.ts';
@@ -21,12 +21,14 @@ const faults: readonly Fault[] = ['none', 'cutRequest', 'cutReply', 'hold'];
 
 /**
  * Runs turns under each fault, and retries failed calls like a host and its client. Expects one
- * response per turn, one holder per claim, and one answer per slot, whatever the faults drop.
+ * response per turn, one holder per claim, and one value per name of a list, whatever the faults drop.
  */
 export async function expectSoundUnderFaults(
   { store, direct, proxy, pass }: FaultyStore,
   rounds: number,
 ): Promise<void> {
+  const guard = storeGuard(store);
+  const directGuard = storeGuard(direct);
   const random = seeded(1);
   const seen = { failed: 0, finished: 0 };
   /**
@@ -34,7 +36,7 @@ export async function expectSoundUnderFaults(
    */
   const under = async <T>(call: () => T | PromiseLike<T>): Promise<T | undefined> => {
     // Connects before the fault, so that the fault affects the call itself.
-    await vi.waitFor(async () => await store.tasks.read('warm'), {
+    await vi.waitFor(async () => await store.read({ group: 'warm', name: 'warm' }), {
       timeout: longestWait,
       interval: 1,
     });
@@ -62,50 +64,53 @@ export async function expectSoundUnderFaults(
       expiresAt,
       request: `request ${turn}`,
     };
-    const first = leased(await under(() => store.guard.begin(claim)));
+    const first = leased(await under(() => guard.begin(claim)));
     // The client repeats its request, at another process.
-    const second = await direct.guard.begin(claim);
+    const second = await directGuard.begin(claim);
     if (first !== undefined) expect(second).toBe('busy');
     else if (second === 'busy') await pass(70_000);
     const late = first ?? leased(second);
-    const held = late ?? leased(await direct.guard.begin(claim));
+    const held = late ?? leased(await directGuard.begin(claim));
     if (held === undefined) throw new Error('The turn does not run.');
     // If the reply of a lease was dropped, the guard returns the request.
     if (late === undefined) expect(held.interrupted).toBe(`request ${turn}`);
     const response = `response ${turn}`;
-    const finished = await under(() => store.guard.finish(held.run, response));
-    if (finished === undefined) expect(await direct.guard.finish(held.run, response)).toBe(true);
+    const finished = await under(() => guard.finish(held.run, response));
+    if (finished === undefined) expect(await directGuard.finish(held.run, response)).toBe(true);
     else expect(finished).toBe(true);
-    expect(await direct.guard.finish(held.run, 'another')).toBe(false);
-    expect(await direct.guard.begin(claim)).toEqual({ response, wentOn: false });
-    expect(await direct.guard.begin({ ...claim, digest: 'no' })).toBe('conflict');
+    expect(await directGuard.finish(held.run, 'another')).toBe(false);
+    expect(await directGuard.begin(claim)).toEqual({ response, wentOn: false });
+    expect(await directGuard.begin({ ...claim, digest: 'no' })).toBe('conflict');
     seen.finished += 1;
 
-    const claims = [await under(() => store.guard.claim(`saga:${turn}`, expiresAt))];
+    const claims = [await under(() => guard.claim(`saga:${turn}`, expiresAt))];
     claims.push(
-      await direct.guard.claim(`saga:${turn}`, expiresAt),
-      await direct.guard.claim(`saga:${turn}`, expiresAt),
+      await directGuard.claim(`saga:${turn}`, expiresAt),
+      await directGuard.claim(`saga:${turn}`, expiresAt),
     );
     expect(claims.filter((isFirst) => isFirst === true).length).toBeLessThanOrEqual(1);
     expect(claims.filter((isFirst) => isFirst !== false).length).toBeGreaterThanOrEqual(1);
     expect(claims.at(-1)).toBe(false);
 
-    const bounds = { expiresAt, maxAnswers: 2 };
-    await under(() => store.mailbox.put(`box ${turn}`, 'ada', 'yes', bounds));
-    expect(await direct.mailbox.put(`box ${turn}`, 'ada', 'yes', bounds)).toBe('stored');
-    await under(() => store.mailbox.put(`box ${turn}`, 'ada', 'no', bounds));
-    await under(() => store.mailbox.close(`box ${turn}`, expiresAt));
-    await direct.mailbox.close(`box ${turn}`, expiresAt);
-    expect(await direct.mailbox.put(`box ${turn}`, 'eve', 'late', bounds)).toBe('closed');
-    const answers = [{ slot: 'ada', sealed: 'yes' }];
-    expect(await direct.mailbox.list(`box ${turn}`)).toEqual({ answers, isClosed: true });
+    const key = { group: `list ${turn}`, name: 'ada' };
+    const bounds = { expiresAtMs: expiresAt, maxValues: 2 };
+    await under(() => store.append(key, 'yes', bounds));
+    expect(await direct.append(key, 'yes', bounds)).toBe('added');
+    await under(() => store.append(key, 'no', bounds));
+    await under(() => store.close(key.group, expiresAt));
+    await direct.close(key.group, expiresAt);
+    expect(await direct.append({ ...key, name: 'eve' }, 'late', bounds)).toBe('closed');
+    const values = [{ name: 'ada', value: 'yes' }];
+    expect(await direct.list(key.group)).toEqual({ values, isClosed: true });
 
-    const { version = 0 } = (await direct.tasks.read('task')) ?? {};
-    const sealed = `version ${turn}`;
-    const written = await under(() => store.tasks.write('task', sealed, version, expiresAt));
-    if (written !== 'written')
-      expect(await direct.tasks.write('task', sealed, version, expiresAt)).toBe('written');
-    expect(await direct.tasks.read('task')).toMatchObject({ sealed });
+    const task = { group: 'task', name: 'task' };
+    const life = { expiresAtMs: expiresAt };
+    const { version = 0 } = (await direct.read(task)) ?? {};
+    const value = { head: 'task', body: `version ${turn}` };
+    const written = await under(() => store.write(task, value, version, life));
+    if (written?.status !== 'written')
+      expect(await direct.write(task, value, version, life)).toMatchObject({ status: 'written' });
+    expect(await direct.read(task)).toMatchObject(value);
   }
   expect(seen.finished).toBe(rounds);
   // Most calls under a fault must fail, otherwise the proxy does not work.

@@ -1,4 +1,4 @@
-import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
+import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server/internal';
 
 export const hour = 3_600_000;
 

@@ -1,8 +1,8 @@
 // Logs of hosts that many tests make beside what they are about. Each has no link to the
 // documentation, which `expectLogs` would know it by.
 
-/** Of a host with a `memoryGuard()`, which forgets the tokens of the process before it. */
-export const memoryGuardLog = /After a restart, the guard refuses older tokens/;
+/** Of a host with a `memoryStore()`, which forgets the tokens of the process before it. */
+export const restartLog = /After a restart, the store refuses older tokens/;
 
 /** Of a host with a `memoryQueue()`. */
 export const memoryQueueLog = /memoryQueue\(\) loses its messages/;

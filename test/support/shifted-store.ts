@@ -1,11 +1,5 @@
-import {
-  storeGuard,
-  type Entry,
-  type EntryStore,
-  type SagaGuard,
-  type Written,
-} from '@mcp-saga/server/stores';
-import type { EntryStoreUnderTest, GuardUnderTest } from '../../packages/testing/src/guard.ts';
+import type { Entry, SagaStore, Written } from '@mcp-saga/server/stores';
+import type { StoreUnderTest } from '../../packages/testing/src/stores.ts';
 
 /**
  * A store as its hosts see it whose clock is ahead of the clock of the store. The clock of a database
@@ -13,7 +7,7 @@ import type { EntryStoreUnderTest, GuardUnderTest } from '../../packages/testing
  * clock of the hosts ahead.
  * @param ahead - returns how far the hosts are ahead, in milliseconds
  */
-function shiftedStore(store: EntryStore, ahead: () => number): EntryStore {
+function shiftedStore(store: SagaStore, ahead: () => number): SagaStore {
   const later = (entry: Entry | undefined): Entry | undefined =>
     entry && { ...entry, writtenAtMs: entry.writtenAtMs + ahead() };
   const earlier = (time: number | undefined): number | undefined => time && time - ahead();
@@ -32,6 +26,11 @@ function shiftedStore(store: EntryStore, ahead: () => number): EntryStore {
     },
     remove: (key, expected) => store.remove(key, expected),
     read: async (key) => later(await store.read(key)),
+    append: (key, value, bounds) =>
+      store.append(key, value, { ...bounds, expiresAtMs: bounds.expiresAtMs - ahead() }),
+    list: (group) => store.list(group),
+    discard: (group, values) => store.discard(group, values),
+    close: (group, expiresAtMs) => store.close(group, expiresAtMs - ahead()),
   };
 }
 
@@ -40,10 +39,10 @@ function shiftedStore(store: EntryStore, ahead: () => number): EntryStore {
  * @param pass - moves the times of stored entries into the past
  */
 export function shiftedStores(
-  one: EntryStore,
-  other: EntryStore,
+  one: SagaStore,
+  other: SagaStore,
   pass: (ms: number) => Promise<void>,
-): EntryStoreUnderTest {
+): StoreUnderTest {
   let ahead = 0;
   return {
     store: shiftedStore(one, () => ahead),
@@ -56,18 +55,12 @@ export function shiftedStores(
   };
 }
 
-/**
- * Guards of two processes on a store. They are not told the time of their hosts: the suites set that
- * hours ahead.
- */
-export function guardsOn({ store, elsewhere, ...time }: EntryStoreUnderTest): GuardUnderTest {
-  const clockless = (entries: EntryStore): SagaGuard => {
-    const guard = storeGuard(entries);
-    return {
-      ...guard,
-      begin: ({ now: _now, ...claim }) => guard.begin(claim),
-      claim: (key, expiresAt) => guard.claim(key, expiresAt),
-    };
-  };
-  return { guard: clockless(store), elsewhere: clockless(elsewhere), ...time };
+/** Stores that are not told the time of their hosts: the suites of hosts set that hours ahead. */
+export function clockless({ store, elsewhere, ...time }: StoreUnderTest): StoreUnderTest {
+  const untold = (told: SagaStore): SagaStore => ({
+    ...told,
+    write: (key, value, expected, { nowMs: _nowMs, ...bounds }) =>
+      told.write(key, value, expected, bounds),
+  });
+  return { store: untold(store), elsewhere: untold(elsewhere), ...time };
 }

@@ -113,11 +113,11 @@ describe('mcp-saga inspect', () => {
   );
 
   it('opens a token with a guarded server whose saga refuses forks', async () => {
-    const file = moduleWith(`import { memoryGuard, saga } from '@mcp-saga/server';
+    const file = moduleWith(`import { memoryStore, saga } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { keys } from '${fixture('sagas.ts')}';
 const refund = saga({ name: 'refund', version: '2', forks: 'refuse' }, function* () {});
-export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, guard: { store: memoryGuard() } });`);
+export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, guard: { store: memoryStore() } });`);
     const { code, printed } = await run(['inspect', await tokenOf(), '--host', file]);
     expect(printed).toContain('refund 2');
     expect(code).toBe(0);
@@ -435,21 +435,21 @@ describe('mcp-saga doctor --host', () => {
   it('finds stores that answer, and tells when old versions can be removed', async () => {
     const { code, printed } = await run(['doctor', '--host', fixture('hosts.ts')]);
     expect(printed.split('\n')).toEqual([
-      'ok    guard: none: used tokens can be used again',
+      'ok    store: none: used tokens can be used again',
       'ok    versions: ship 1 can be removed: its last sagas have ended',
       'ok    versions: ship 2 is needed until 2999-01-01T00:00:00.000Z',
       'ok    versions: ship 3 has no `until`: its last sagas end 7 days after the rollout of 4',
-      'ok    guard: answers',
+      'ok    store: answers',
       'ok    queue: answers',
     ]);
     expect(code).toBe(0);
   });
 
-  it('fails for a guard and a queue that cannot be reached, without their credentials', async () => {
+  it('fails for a store and a queue that cannot be reached, without their credentials', async () => {
     vi.stubEnv('STORES', 'down');
     const { code, printed } = await run(['doctor', '--host', fixture('hosts.ts')]);
     vi.unstubAllEnvs();
-    expect(printed).toContain('FAIL  guard: cannot be reached (ECONNREFUSED)');
+    expect(printed).toContain('FAIL  store: cannot be reached (ECONNREFUSED)');
     expect(printed).toContain('FAIL  queue: cannot be reached (ECONNREFUSED)');
     expect(printed).not.toContain('password');
     expect(code).toBe(1);
@@ -472,7 +472,7 @@ describe('mcp-saga doctor --host', () => {
       ]);
       expect(process.env['STORES']).toBe('down');
       if (name === 'doctor')
-        expect(printed).toContain('FAIL  guard: cannot be reached (ECONNREFUSED)');
+        expect(printed).toContain('FAIL  store: cannot be reached (ECONNREFUSED)');
       vi.unstubAllEnvs();
     },
   );

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { elicit, memoryTaskStore, saga, step } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve, type Server } from 'srvx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ beforeAll(async () => {
       sagas: [refund, pay, advise, report],
       keys,
       answers: { model: 'accept' },
-      tasks: { store: memoryTaskStore(), bearer: 'accept' },
+      tasks: { store: memoryStore(), bearer: 'accept' },
     }),
     port: 0,
     hostname: '127.0.0.1',

@@ -1,4 +1,4 @@
-import { elicit, memoryTaskStore, poll, saga, sample, step } from '@mcp-saga/server';
+import { elicit, memoryStore, poll, saga, sample, step } from '@mcp-saga/server';
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serve, type Server } from 'srvx';
@@ -71,7 +71,7 @@ beforeAll(async () => {
       hostname: '127.0.0.1',
       silent: true,
     });
-  const tasks = { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 10 } as const;
+  const tasks = { store: memoryStore(), bearer: 'accept', pollIntervalMs: 10 } as const;
   servers = [served({ sagas: [report, pay, advise, failing, refund], tasks }), served({})];
   await Promise.all(servers.map((server) => server.ready()));
   [url = '', withoutTasks = ''] = servers.map((server) => new URL('/mcp', server.url).href);

@@ -1,4 +1,4 @@
-import { storeGuard, storeTasks, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
+import type { SagaStore } from '@mcp-saga/server/stores';
 import {
   objectsOf,
   type AskObject,
@@ -7,61 +7,82 @@ import {
 } from './ask-object.ts';
 import type { Charged } from './stored-entries.ts';
 
-/** Stores of a host in Durable Objects. */
-export interface DurableObjectStore extends SagaStore {
-  /** Entries of the guard. */
-  readonly entries: EntryStore;
-}
-
 /**
- * Creates the guard, the task store, and the mailbox of a host in Durable Objects. Sagas, tasks,
- * steps that wait for answers from outside, and principals with stored bytes each have a separate
- * object. Entries expire by the clock of the object.
+ * Creates the store of a host in Durable Objects. Sagas, links, steps that wait for answers from
+ * outside, and principals with stored bytes each have a separate object. Entries expire by the clock
+ * of the object.
  * @param namespace - binding to the class that {@link createSagaObject} made
  * @throws TypeError or RangeError if the binding or an option is invalid
  * @example
  * ```ts
  * declare const env: { readonly SAGAS: DurableObjectNamespaceLike };
  *
- * const { guard, tasks, mailbox } = durableObjectStore(env.SAGAS);
+ * const store = durableObjectStore(env.SAGAS);
  * ```
  */
 export function durableObjectStore(
   namespace: DurableObjectNamespaceLike,
   options: DurableObjectOptions = {},
-): DurableObjectStore {
+): SagaStore {
   const ask = objectsOf('durableObjectStore', namespace, options);
-  const entries = objectEntries(ask);
-  return {
-    entries,
-    guard: storeGuard(entries),
-    tasks: storeTasks(entries),
-    mailbox: {
-      put: (box, ...args) => ask(`box ${box}`, 'putAnswer', ...args),
-      list: (box) => ask(`box ${box}`, 'listAnswers'),
-      remove: (box, answers) => ask(`box ${box}`, 'removeAnswers', answers),
-      close: (box, expiresAt) => ask(`box ${box}`, 'closeBox', expiresAt),
-    },
-  };
-}
-
-/** Name of the object of a saga. */
-export function sagaObjectName(sagaId: string): string {
-  return `saga ${sagaId}`;
-}
-
-function objectEntries(ask: AskObject): EntryStore {
-  /** Counts new bytes in place of old ones. `false`: the principal is at its limit. */
-  const charge = async (
-    added: Charged | undefined,
-    replaced: Charged | undefined,
-    limit?: number,
-  ): Promise<boolean> => {
+  const charge: CountBytes = async (added, replaced, limit) => {
     const { principal } = added ?? replaced ?? {};
     if (principal === undefined) return true;
     return await ask(`owner ${principal}`, 'countBytes', { added, replaced, limit });
   };
-  const remove: EntryStore['remove'] = async ({ group, name }, expected) => {
+  return { ...objectEntries(ask, charge), ...objectLists(ask, charge) };
+}
+
+/** Name of the object of a group, such as a saga. */
+export function sagaObjectName(group: string): string {
+  return `saga ${group}`;
+}
+
+/**
+ * Counts new bytes in place of old ones, in the object of their principal. Returns `false` and adds
+ * nothing if the principal is at the limit.
+ */
+type CountBytes = (
+  added: Charged | undefined,
+  replaced: Charged | undefined,
+  limit?: number,
+) => Promise<boolean>;
+
+function objectLists(
+  ask: AskObject,
+  charge: CountBytes,
+): Pick<SagaStore, 'append' | 'list' | 'discard' | 'close'> {
+  return {
+    append: async ({ group, name }, value, bounds) => {
+      const { chargeTo, expiresAtMs } = bounds;
+      const added: Charged | undefined =
+        chargeTo === undefined
+          ? undefined
+          : { principal: chargeTo, bytes: value.length, untilMs: expiresAtMs };
+      await charge(added, undefined);
+      const appended = ask(sagaObjectName(group), 'appendValue', { name, value }, bounds);
+      const result = await appended.catch(async (error: unknown) => {
+        // Whoever tries again would be counted again.
+        await charge(undefined, added);
+        throw error;
+      });
+      if (result !== 'added') await charge(undefined, added);
+      return result;
+    },
+    list: (group) => ask(sagaObjectName(group), 'listValues'),
+    discard: async (group, values) => {
+      const discarded = await ask(sagaObjectName(group), 'discardValues', values);
+      for (const one of discarded) await charge(undefined, one);
+    },
+    close: (group, expiresAtMs) => ask(sagaObjectName(group), 'closeList', expiresAtMs),
+  };
+}
+
+function objectEntries(
+  ask: AskObject,
+  charge: CountBytes,
+): Pick<SagaStore, 'write' | 'remove' | 'read'> {
+  const remove: SagaStore['remove'] = async ({ group, name }, expected) => {
     const { isRemoved, replaced } = await ask(sagaObjectName(group), 'removeEntry', name, expected);
     await charge(undefined, replaced);
     return isRemoved;

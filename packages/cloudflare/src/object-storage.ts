@@ -87,9 +87,10 @@ export class Entries {
     }
   }
 
-  /** Removes all entries. */
-  clear(): void {
-    for (const name of Array.from(this.#storage.kv.list(), ([found]) => found)) this.delete(name);
+  /** Removes all values whose names begin with a prefix. */
+  clear(prefix: string): void {
+    const names = Array.from(this.#storage.kv.list({ prefix }), ([name]) => name);
+    for (const name of names) this.delete(name);
   }
 
   /** @throws Error if an entry would expire at once */

@@ -2,7 +2,8 @@ import type { QueueMessage } from '@mcp-saga/server/stores';
 import { Entries, type DurableObjectStateLike } from './object-storage.ts';
 import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import * as storedEntries from './stored-entries.ts';
-import * as records from './stored-records.ts';
+import * as storedLists from './stored-lists.ts';
+import { countBytes } from './stored-bytes.ts';
 import { WakeMessage } from './wake-message.ts';
 
 /** Options of {@link createSagaObject}. */
@@ -21,17 +22,19 @@ export interface SagaObjectOptions<Env = unknown> {
 }
 
 /**
- * Durable Object with a part of the store: a saga, a task, a box of answers, or the byte count of a
- * principal.
+ * Durable Object with a part of the store: the entries and the list of a group, or the byte count of
+ * a principal.
  */
 export interface SagaObject {
   fetch(request: Request): Promise<Response>;
   alarm(): Promise<void>;
 }
 
-type StoreMethods = typeof records &
-  typeof storedEntries &
-  Pick<WakeMessage, 'send' | 'remove' | 'wake'>;
+type StoreMethods = typeof storedEntries &
+  typeof storedLists & { countBytes: typeof countBytes } & Pick<
+    WakeMessage,
+    'send' | 'remove' | 'wake'
+  >;
 
 const optionNames: NamesOf<SagaObjectOptions<never>> = { deliver: true, onError: true };
 
@@ -85,8 +88,9 @@ export function createSagaObject<Env = unknown>(
       this.#env = env;
       const waiting = this.#waiting;
       this.#methods = {
-        ...records,
         ...storedEntries,
+        ...storedLists,
+        countBytes,
         send: (entries, ...args: Parameters<ObjectMethods['send']>) => {
           if (deliver === undefined)
             throw new Error('Set the option `deliver` of createSagaObject.');

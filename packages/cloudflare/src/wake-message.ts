@@ -11,7 +11,7 @@ interface Waiting {
   /** ID of the call that sent the message. */
   readonly id: string;
   /**
-   * `true` from a wake to the next delivery: an earlier turn may have read the mailbox too soon.
+   * `true` from a wake to the next delivery: an earlier turn may have read the answers too soon.
    */
   readonly isWoken: boolean;
 }

@@ -6,7 +6,13 @@ import {
   type DurableObjectOptions,
   type SagaObjectOptions,
 } from '@mcp-saga/cloudflare';
-import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
+import {
+  storeGuard,
+  type Fence,
+  type GuardClaim,
+  type GuardVerdict,
+} from '@mcp-saga/server/internal';
+import type { EntryKey } from '@mcp-saga/server/stores';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Entries, type DurableObjectStorageLike } from '../src/object-storage.ts';
 import { removeEntry, writeEntry } from '../src/stored-entries.ts';
@@ -15,6 +21,8 @@ import { patient } from '../../../test/support/patience.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
 
 const hour = 3_600_000;
+/** Key of the entry of a task. */
+const task: EntryKey = { group: 't', name: 'task' };
 let workerd: Workerd;
 beforeAll(async () => {
   workerd = await startObjects();
@@ -34,7 +42,7 @@ const setUp = () => {
     expiresAt: objects.now() + hour,
     ...change,
   });
-  return { objects, claim, ...store };
+  return { objects, claim, store, guard: storeGuard(store) };
 };
 
 function fenceOf(verdict: GuardVerdict): Fence {
@@ -62,25 +70,26 @@ describe('the objects of a store', () => {
   });
 
   it('reject entries that would expire at once', async () => {
-    const { objects, guard, mailbox, claim } = setUp();
+    const { objects, guard, store, claim } = setUp();
     const expiresAt = objects.now() - 1_000;
     await expect(guard.begin(claim({ expiresAt }))).rejects.toThrow(/clock/);
     await expect(async () => guard.claim('s:once', expiresAt)).rejects.toThrow(/clock/);
     await expect(async () =>
-      mailbox.put('b', 'ada', 'x', { expiresAt, maxAnswers: 1 }),
+      store.append({ group: 'b', name: 'ada' }, 'x', { expiresAtMs: expiresAt, maxValues: 1 }),
     ).rejects.toThrow(/clock/);
   });
 
   it('are empty after all entries have expired', async () => {
-    const { objects, guard, tasks, mailbox, claim } = setUp();
+    const { objects, guard, store, claim } = setUp();
     const charge = { to: 'ada', limit: 1_000 };
     const expiresAt = objects.now() + hour;
     await guard.finish(fenceOf(await guard.begin(claim({ charge, request: 'answers' }))), 'sealed');
     fenceOf(await guard.begin(claim({ turn: 2, expiresAt: expiresAt + hour })));
     await guard.claim('s:once', expiresAt);
-    await tasks.write('t', 'sealed', 0, expiresAt);
-    await mailbox.put('b', 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
-    const names = ['saga s', 'owner ada', 'saga t', 'box b'];
+    const bounds = { expiresAtMs: expiresAt, maxValues: 1 };
+    await store.write(task, { head: 'task', body: 'sealed' }, 0, bounds);
+    await store.append({ group: 'b', name: 'ada' }, 'sealed', { ...bounds, chargeTo: 'eve' });
+    const names = ['saga s', 'owner ada', 'owner eve', 'saga t', 'saga b'];
     const states = () => Promise.all(names.map(objects.stateOf));
     for (const { hasAlarm } of await states()) expect(hasAlarm).toBe(true);
     await objects.pass(hour + 16 * 60_000);
@@ -121,9 +130,8 @@ function forgetful(
 describe('a repeated call', () => {
   it('[T13] counts once if the reply was dropped', async () => {
     const { objects, claim } = setUp();
-    const { guard, tasks, mailbox } = durableObjectStore(
-      forgetful(objects.namespace, { retryable: true }),
-    );
+    const store = durableObjectStore(forgetful(objects.namespace, { retryable: true }));
+    const guard = storeGuard(store);
     const expiresAt = objects.now() + hour;
     const fence = fenceOf(await guard.begin(claim({ request: 'first' })));
     expect(await guard.finish(fence, 'sealed')).toBe(true);
@@ -134,21 +142,23 @@ describe('a repeated call', () => {
     expect(await guard.forget(fenceOf(await guard.begin(claim({ turn: 3 }))))).toBe(true);
     expect(await guard.claim('s:once', expiresAt)).toBe(true);
     expect(await guard.claim('s:once', expiresAt)).toBe(false);
-    expect(await tasks.write('t', 'one', 0, expiresAt)).toBe('written');
-    expect(await tasks.read('t')).toMatchObject({ sealed: 'one' });
-    expect(await mailbox.put('b', 'ada', 'sealed', { expiresAt, maxAnswers: 9 })).toBe('stored');
-    expect((await mailbox.list('b')).answers).toHaveLength(1);
+    const bounds = { expiresAtMs: expiresAt, maxValues: 9 };
+    const written = await store.write(task, { head: 'task', body: 'one' }, 0, bounds);
+    expect(written.status).toBe('written');
+    expect(await store.read(task)).toMatchObject({ body: 'one' });
+    expect(await store.append({ group: 'b', name: 'ada' }, 'sealed', bounds)).toBe('added');
+    expect((await store.list('b')).values).toHaveLength(1);
   });
 
   it('is not made after an error that Cloudflare does not mark, or of an overloaded object', async () => {
     for (const mark of [{}, { retryable: true, overloaded: true }]) {
-      const { objects, tasks } = setUp();
+      const { objects, store } = setUp();
       const lossy = durableObjectStore(forgetful(objects.namespace, mark));
       await expect(async () =>
-        lossy.tasks.write('t', 'one', 0, objects.now() + hour),
+        lossy.write(task, { head: 'task', body: 'one' }, 0, { expiresAtMs: objects.now() + hour }),
       ).rejects.toThrow(Error);
       // The write is done: the error says nothing about that.
-      expect(await tasks.read('t')).toMatchObject({ sealed: 'one' });
+      expect(await store.read(task)).toMatchObject({ body: 'one' });
     }
   });
 
@@ -156,8 +166,8 @@ describe('a repeated call', () => {
     const fetch = vi.fn(() =>
       Promise.reject(Object.assign(new Error('lost'), { retryable: true })),
     );
-    const { tasks } = durableObjectStore({ idFromName: (name) => name, get: () => ({ fetch }) });
-    await expect(async () => tasks.read('t')).rejects.toThrow('lost');
+    const store = durableObjectStore({ idFromName: (name) => name, get: () => ({ fetch }) });
+    await expect(async () => store.read(task)).rejects.toThrow('lost');
     expect(fetch).toHaveBeenCalledTimes(3);
   });
 
@@ -171,8 +181,8 @@ describe('a repeated call', () => {
           }),
       }),
     };
-    const { tasks } = durableObjectStore(hangs, { timeoutMs: 1 });
-    await expect(async () => tasks.read('t')).rejects.toMatchObject({ name: 'TimeoutError' });
+    const store = durableObjectStore(hangs, { timeoutMs: 1 });
+    await expect(async () => store.read(task)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
 

@@ -1,17 +1,10 @@
-import { guardsOn } from '../../../test/support/shifted-store.ts';
+import { clockless } from '../../../test/support/shifted-store.ts';
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
 import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
 import { lateCopiesSuite } from '../../server/test/guards/late-copies-suite.ts';
 import { alarmQueue, durableObjectStore } from '@mcp-saga/cloudflare';
-import {
-  entryStoreConformance,
-  guardConformance,
-  mailboxConformance,
-  queueConformance,
-  taskStoreConformance,
-} from '@mcp-saga/testing/guard';
-import type { QueueUnderTest } from '@mcp-saga/testing/guard';
+import { queueConformance, storeConformance, type QueueUnderTest } from '@mcp-saga/testing/stores';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { startObjects, type Workerd } from './support/objects.ts';
 import { patient } from '../../../test/support/patience.ts';
@@ -23,38 +16,22 @@ describe('the conformance of stores and queues in Durable Objects', () => {
   });
   afterAll(() => workerd.close());
 
-  const fresh = () => {
+  const makeStores = async () => {
     const { namespace, now, pass } = workerd.make();
     return {
-      one: durableObjectStore(namespace, patient),
-      other: durableObjectStore(namespace, patient),
+      store: durableObjectStore(namespace, patient),
+      elsewhere: durableObjectStore(namespace, patient),
       now,
       pass,
     };
   };
-  const makeEntries = async () => {
-    const { one, other, ...time } = fresh();
-    return { store: one.entries, elsewhere: other.entries, ...time };
-  };
-  for (const { title, run } of entryStoreConformance(makeEntries)) it(`[T13] ${title}`, run);
-  const makeGuard = async () => guardsOn(await makeEntries());
-  for (const { title, run } of guardConformance(makeGuard, { runs: 20 })) it(`[T13] ${title}`, run);
-  guardedHostsSuite('by Durable Objects', makeGuard);
-  absentClientsSuite('by Durable Objects', makeGuard);
-  interruptedTurnsSuite('by Durable Objects', makeGuard);
-  lateCopiesSuite('by Durable Objects', makeGuard, { runs: 5 });
-
-  const makeTasks = async () => {
-    const { one, other, ...time } = fresh();
-    return { store: one.tasks, elsewhere: other.tasks, ...time };
-  };
-  for (const { title, run } of taskStoreConformance(makeTasks)) it(title, run);
-
-  const makeMailbox = async () => {
-    const { one, other, ...time } = fresh();
-    return { mailbox: one.mailbox, elsewhere: other.mailbox, ...time };
-  };
-  for (const { title, run } of mailboxConformance(makeMailbox)) it(title, run);
+  for (const { title, run } of storeConformance(makeStores, { runs: 20 }))
+    it(`[T13] ${title}`, run);
+  const makeHosts = async () => clockless(await makeStores());
+  guardedHostsSuite('by Durable Objects', makeHosts);
+  absentClientsSuite('by Durable Objects', makeHosts);
+  interruptedTurnsSuite('by Durable Objects', makeHosts);
+  lateCopiesSuite('by Durable Objects', makeHosts, { runs: 5 });
 
   const makeQueue = async (): Promise<QueueUnderTest> => {
     const objects = workerd.make();

@@ -1,4 +1,4 @@
-import { memoryGuard, type SagaHost } from '@mcp-saga/server';
+import { memoryStore, type SagaHost } from '@mcp-saga/server';
 import { context, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -279,7 +279,7 @@ function guardedOrder(traced: Tracing): { readonly one: SagaHost } {
   return {
     one: hostOf([program], {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       testing: { sleep: async () => undefined, clock },
     }),
   };

@@ -93,7 +93,7 @@ export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions): Saga
     const newest = newestOf(jobs.filter(isWaiting));
     // All processes agree on the newest job, and no process deletes the newest.
     const others = jobs.filter((job) => job !== newest && job.state !== 'active');
-    // The running turn may have read its mailbox before the wake.
+    // The running turn may have read its answers before the wake.
     if (newest?.priority === 0 && others.some((job) => isWaiting(job) && job.priority > 0))
       await store(messageOf(newest), 'woken');
     else await remove(others);

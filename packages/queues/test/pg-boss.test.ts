@@ -1,6 +1,6 @@
 import { pgBossHandler, pgBossQueue, type PgBossLike } from '@mcp-saga/queues';
 import type { QueueMessage } from '@mcp-saga/server';
-import { queueConformance } from '@mcp-saga/testing/guard';
+import { queueConformance } from '@mcp-saga/testing/stores';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   describeWithPostgres,

@@ -1,7 +1,7 @@
 import { Client, Receiver } from '@upstash/qstash';
 import { qstashQueue, receiveQstash } from '@mcp-saga/queues';
 import type { DeliveryResult } from '@mcp-saga/server/stores';
-import { queueConformance } from '@mcp-saga/testing/guard';
+import { queueConformance } from '@mcp-saga/testing/stores';
 import { assert, asyncProperty, nat, pre, string } from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 import { sqsHandler, sqsQueue, type SqsLike } from '@mcp-saga/queues';
 import type { DeliveryResult } from '@mcp-saga/server/stores';
-import { queueConformance } from '@mcp-saga/testing/guard';
+import { queueConformance } from '@mcp-saga/testing/stores';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { startSqs, type SqsServer } from './support/sqs.ts';

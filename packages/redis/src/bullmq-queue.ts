@@ -78,7 +78,7 @@ export function bullmqQueue<Queue extends BullmqQueueLike>(queue: Queue): SagaQu
       const last = await queue.getDeduplicationJobId(sagaId);
       if (last !== null && Number.parseInt(last, 10) > turn) return false;
       const job = last === null ? undefined : await queue.getJob(last);
-      // A wake lasts until a delivery begins after it: the running turn may have read its mailbox
+      // A wake lasts until a delivery begins after it: the running turn may have read its answers
       // before.
       const replacesWoken = job !== undefined && isWokenId(last) && !(await job.isActive());
       // The key may name a job of another process by now.

@@ -27,8 +27,8 @@ export function connect(client: RedisClient, options: RedisOptions): Connection 
 export interface Keys {
   /** Keys of an entry and its body. */
   entry(key: EntryKey): readonly [entry: string, body: string];
-  /** Key of a box of answers. */
-  box(name: string): string;
+  /** Key of the list of a group. */
+  list(group: string): string;
   /** Key of the stored bytes of a principal. */
   charges(principal: string): string;
 }
@@ -41,7 +41,7 @@ export function keysOf({ prefix = 'mcp-saga:' }: RedisOptions): Keys {
     );
   return {
     entry: ({ group, name }) => [`${prefix}{${group}}:${name}`, `${prefix}{${group}}:${name}:body`],
-    box: (name) => `${prefix}{${name}}:box`,
+    list: (group) => `${prefix}{${group}}list`,
     charges: (principal) => `${prefix}{${principal}}:charges`,
   };
 }

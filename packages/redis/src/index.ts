@@ -1,5 +1,4 @@
 /** Store and queue in Redis, shared by a fleet of saga hosts. */
-/** Guard, task store, and queue in Redis, shared by a fleet of saga hosts. */
 export {
   bullmqProcessor,
   bullmqQueue,

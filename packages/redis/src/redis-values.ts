@@ -15,3 +15,13 @@ export function isOne(reply: unknown): boolean {
 export function whole(number: number): string {
   return String(Math.ceil(number));
 }
+
+/** Reply of texts. */
+export type Texts = readonly (string | undefined)[];
+
+/** Reads a reply of texts. Clients can be configured to return numbers as numbers. */
+export function textsOf(reply: unknown): Texts {
+  return (Array.isArray(reply) ? (reply as unknown[]) : []).map((text) =>
+    typeof text === 'string' || typeof text === 'number' ? String(text) : undefined,
+  );
+}

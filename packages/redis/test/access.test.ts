@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { redisStore, type RedisClient } from '@mcp-saga/redis';
+import { storeGuard } from '@mcp-saga/server/internal';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
@@ -13,10 +14,11 @@ import { patient } from '../../../test/support/patience.ts';
 
 const page = readFileSync(new URL('../../../docs/operate/fleet.md', import.meta.url), 'utf8');
 
-/** All that a guard, a store of tasks, and a mailbox do in Redis. */
+/** All that a guard and a store do in Redis. */
 async function useAll(client: RedisClient, sagaId: string): Promise<void> {
-  const { guard, tasks, mailbox } = redisStore(client, patient);
-  const expiresAt = Date.now() + hour;
+  const store = redisStore(client, patient);
+  const guard = storeGuard(store);
+  const expiresAtMs = Date.now() + hour;
   const begin = async (turn: number) => await guard.begin(claim({ sagaId, turn, request: 'x' }));
   const one = fenceOf(await begin(1));
   const two = fenceOf(await begin(2));
@@ -26,13 +28,14 @@ async function useAll(client: RedisClient, sagaId: string): Promise<void> {
   await guard.release(two);
   await begin(2);
   await guard.forget(three);
-  await guard.claim(`${sagaId}:x`, expiresAt);
-  await tasks.write(sagaId, 'sealed', 0, expiresAt);
-  await tasks.read(sagaId);
-  await mailbox.put(sagaId, 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
-  await mailbox.close(sagaId, expiresAt);
-  const { answers } = await mailbox.list(sagaId);
-  await mailbox.remove(sagaId, answers);
+  await guard.claim(`${sagaId}:x`, expiresAtMs);
+  const task = { group: sagaId, name: 'task' };
+  await store.write(task, { head: 'task', body: 'sealed' }, 0, { expiresAtMs });
+  await store.read(task);
+  await store.append({ group: sagaId, name: 'ada' }, 'sealed', { expiresAtMs, maxValues: 1 });
+  await store.close(sagaId, expiresAtMs);
+  const { values } = await store.list(sagaId);
+  await store.discard(sagaId, values);
 }
 
 describeWithRedis('a user of Redis', () => {

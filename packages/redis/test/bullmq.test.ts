@@ -1,7 +1,7 @@
 import { bullmqProcessor, bullmqQueue, type BullmqQueueLike } from '@mcp-saga/redis';
 import type { QueueMessage } from '@mcp-saga/server';
 import type { DeliveryResult } from '@mcp-saga/server/stores';
-import { queueConformance } from '@mcp-saga/testing/guard';
+import { queueConformance } from '@mcp-saga/testing/stores';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   describeWithRedis,

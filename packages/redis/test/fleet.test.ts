@@ -15,7 +15,7 @@ import { pass } from './support/pass.ts';
 import { startHost } from './support/process.ts';
 import { startSlowProxy } from './support/slow-proxy.ts';
 
-describeWithRedis('a fleet that shares a guard in Redis', () => {
+describeWithRedis('a fleet that shares a store in Redis', () => {
   let server: RedisServer;
   let redis: Redis;
   const keys = generateKey();
@@ -45,7 +45,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     const shipped: string[] = [];
     const errors: string[] = [];
     const sagas = [order({ ship: (key) => void shipped.push(key) })];
-    const guard = redisStore(connected.client, { prefix: 'fleet:', timeoutMs: timeout }).guard;
+    const store = redisStore(connected.client, { prefix: 'fleet:', timeoutMs: timeout });
     const hooks = {
       onError: (error: unknown) => void errors.push(String((error as Error).cause)),
       onReject: () => undefined,
@@ -54,7 +54,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
       sagas,
       keys,
       audience: 'shop',
-      guard: { store: guard, onDown },
+      guard: { store, onDown },
       hooks,
     });
     return { host, shipped, errors };

@@ -1,5 +1,6 @@
 import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey, saga, elicit, step } from '@mcp-saga/server';
+import { storeGuard } from '@mcp-saga/server/internal';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -33,7 +34,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   const began = async (change?: Parameters<typeof claim>[0]): Promise<ReturnType<typeof fenceOf>> =>
-    fenceOf(await redisStore(redis, patient).guard.begin(claim(change)));
+    fenceOf(await storeGuard(redisStore(redis, patient)).begin(claim(change)));
 
   const usedMemory = async (): Promise<number> =>
     Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
@@ -42,7 +43,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   const fill = (): Promise<unknown> => redis.config('SET', 'maxmemory', '1');
 
   it('[T13] a full Redis starts no turns and does not grow', async () => {
-    const guard = redisStore(redis, patient).guard;
+    const guard = storeGuard(redisStore(redis, patient));
     const limit = (await usedMemory()) + 2 * mebibyte;
     await redis.config('SET', 'maxmemory', String(limit));
     const request = 'x'.repeat(16_384);
@@ -58,7 +59,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T13] a full Redis changes nothing for a rejected request', async () => {
-    const guard = redisStore(redis, patient).guard;
+    const guard = storeGuard(redisStore(redis, patient));
     await guard.forget(await began({ request: 'first' }));
     await guard.release(await began({ turn: 2, request: 'first' }));
     const before = (await redis.keys('*')).toSorted();
@@ -71,7 +72,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T11] [T13] a full Redis counts no bytes of the turns that it rejects', async () => {
-    const guard = redisStore(redis, patient).guard;
+    const guard = storeGuard(redisStore(redis, patient));
     const charged = claim({ request: 'x'.repeat(400), charge: { to: 'ada', limit: 1_000 } });
     await fill();
     for (let attempt = 1; attempt <= 5; attempt += 1)
@@ -80,8 +81,21 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     fenceOf(await guard.begin(charged));
   });
 
+  it('[T11] [T13] a full Redis adds no value to a list, and counts no bytes of it', async () => {
+    const store = redisStore(redis, patient);
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 10, chargeTo: 'ada' };
+    await fill();
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const added = store.append({ group: 'list', name: 'eve' }, 'x'.repeat(400), bounds);
+      await expect(added).rejects.toThrow('OOM');
+    }
+    expect(await store.list('list')).toEqual({ values: [], isClosed: false });
+    await redis.config('SET', 'maxmemory', '0');
+    fenceOf(await storeGuard(store).begin(claim({ charge: { to: 'ada', limit: 1_000 } })));
+  });
+
   it('[T13] a full Redis lets an interrupted turn run to its end', async () => {
-    const guard = redisStore(redis, patient).guard;
+    const guard = storeGuard(redisStore(redis, patient));
     await guard.release(await began({ request: 'first' }));
     await fill();
     const again = await guard.begin(claim({ request: 'second' }));
@@ -90,7 +104,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T13] a full Redis finishes an open turn and returns its response', async () => {
-    const guard = redisStore(redis, patient).guard;
+    const guard = storeGuard(redisStore(redis, patient));
     const [one, two, three] = [await began(), await began({ turn: 2 }), await began({ turn: 3 })];
     await fill();
     expect(await guard.finish(one, 'sealed')).toBe(true);
@@ -114,7 +128,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
       sagas: [order],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisStore(redis, patient).guard },
+      guard: { store: redisStore(redis, patient) },
       hooks: { onError: (error) => void errors.push(error) },
     });
     const { token } = suspended(await host.start('order', {}));

@@ -1,4 +1,6 @@
 import { redisStore, type IoRedisLike } from '@mcp-saga/redis';
+import { storeGuard } from '@mcp-saga/server/internal';
+import type { EntryKey } from '@mcp-saga/server/stores';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
@@ -54,10 +56,10 @@ describeWithRedis('a client that sends little, to fill Redis', () => {
 
   /** How much Redis grows while a client sends. */
   async function growth(send: (client: FloodingClient) => Promise<void>) {
-    const guard = redisStore(redis, patient).guard;
+    const store = redisStore(redis, patient);
     // The scripts are loaded before anything is measured.
-    await (await floodingClient(guard)).answer(1);
-    const client = await floodingClient(guard);
+    await (await floodingClient(store)).answer(1);
+    const client = await floodingClient(store);
     const before = await usedMemory();
     const sent = client.sent();
     await send(client);
@@ -85,25 +87,33 @@ describeWithRedis('a client that sends little, to fill Redis', () => {
 
   it('[T11] [T13] an entry beyond the limit of its principal is never seen by another request', async () => {
     const { client, hold, came, go } = waiting(redis);
-    const { tasks } = redisStore(client, patient);
-    expect(await tasks.write('first', 'x'.repeat(100), 0, until(), charge)).toBe('written');
+    const store = redisStore(client, patient);
+    const task = (group: string): EntryKey => ({ group, name: 'task' });
+    const write = async (group: string, body: string, expected: number) =>
+      (
+        await store.write(task(group), { head: 'task', body }, expected, {
+          expiresAtMs: until(),
+          charge,
+        })
+      ).status;
+    expect(await write('first', 'x'.repeat(100), 0)).toBe('written');
     hold();
-    const one = tasks.write('second', 'state', 0, until(), charge);
+    const one = write('second', 'state', 0);
     await came;
-    expect(await tasks.write('second', 'copy', 0, until(), charge)).toBe('full');
+    expect(await write('second', 'copy', 0)).toBe('full');
     go();
     expect(await one).toBe('full');
-    expect(await tasks.read('second')).toBeUndefined();
+    expect(await store.read(task('second'))).toBeUndefined();
     // An entry that exists is found, and can be replaced, beyond the limit.
-    expect(await tasks.write('first', 'copy', 0, until(), charge)).toBe('other');
-    const { version = 0 } = (await tasks.read('first')) ?? {};
-    expect(await tasks.write('first', 'y'.repeat(50), version, until(), charge)).toBe('written');
-    expect(await tasks.write('second', 'state', 0, until(), charge)).toBe('written');
+    expect(await write('first', 'copy', 0)).toBe('other');
+    const { version = 0 } = (await store.read(task('first'))) ?? {};
+    expect(await write('first', 'y'.repeat(50), version)).toBe('written');
+    expect(await write('second', 'state', 0)).toBe('written');
   });
 
   it('[T11] [T13] two changes of one entry count once, in whatever order they are counted', async () => {
     const { client, hold, came, go } = waiting(redis);
-    const { guard } = redisStore(client, patient);
+    const guard = storeGuard(redisStore(client, patient));
     const lasting = { ...claim(), charge: { to: 'ada', limit: 10_000 }, expiresAt: until() };
     const fence = fenceOf(await guard.begin({ ...lasting, request: 'r'.repeat(50_000) }));
     hold();

@@ -8,6 +8,7 @@ import {
   TokenRefused,
   type SagaHost,
   type SagaHostOptions,
+  type SagaStore,
   type StepAnswer,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
@@ -22,6 +23,7 @@ import {
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept, decline } from './support/order.ts';
 import { patient } from '../../../test/support/patience.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const hour = 3_600_000;
 
@@ -78,7 +80,7 @@ describeWithRedis('after Redis has lost its data', () => {
         keys,
         audience: 'shop',
         testing: { environment: 'production' },
-        guard: { store: redisStore(redis, patient).guard },
+        guard: { store: redisStore(redis, patient) },
         ...options,
         hooks: {
           onTurn: () => undefined,
@@ -89,6 +91,13 @@ describeWithRedis('after Redis has lost its data', () => {
       });
     return { hostOf, did, suspensions, failing };
   }
+
+  /** A store that is not told the time of its host. */
+  const untold = (): SagaStore =>
+    storeWithGuard(
+      (guard) => ({ begin: ({ now: _now, ...claim }) => guard.begin(claim) }),
+      redisStore(redis, patient),
+    );
 
   const token = async (host: SagaHost, from: string, answers: StepAnswer[]): Promise<string> =>
     suspended(await host.resume(from, answers)).token;
@@ -137,10 +146,14 @@ describeWithRedis('after Redis has lost its data', () => {
 
   it('[T13] [E9] a guard without data does not report effects of an interrupted turn', async () => {
     const { hostOf, did, failing } = shop();
-    const guard = redisStore(redis, patient).guard;
     const gone = (): Promise<never> => Promise.reject(new Error('killed'));
     const killed = hostOf({
-      guard: { store: { ...guard, finish: gone, release: gone, forget: gone } },
+      guard: {
+        store: storeWithGuard(
+          () => ({ finish: gone, release: gone, forget: gone }),
+          redisStore(redis, patient),
+        ),
+      },
     });
     const { token: first } = suspended(await killed.start('order', {}));
     await expect(killed.resume(first, accept('sure'))).rejects.toMatchObject({
@@ -157,10 +170,9 @@ describeWithRedis('after Redis has lost its data', () => {
   it('[T13] [E8] a late queue message cancels a continued saga after a data loss', async () => {
     const { hostOf, did, suspensions } = shop();
     let ahead = 0;
-    const guard = redisStore(redis, patient).guard;
     const hosts = {
       testing: { clock: () => Date.now() + ahead },
-      guard: { store: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) } },
+      guard: { store: untold() },
     } satisfies Partial<SagaHostOptions>;
     const host = hostOf(hosts);
     const { token: first } = suspended(await host.start('order', {}));
@@ -184,11 +196,10 @@ describeWithRedis('after Redis has lost its data', () => {
     const second = await token(host, first, accept('sure'));
     await redis.flushall();
     let ahead = 1;
-    const guard = redisStore(redis, patient).guard;
     const careful = hostOf({
       auth: { rejectIssuedBefore: Date.now() + 1 },
       testing: { clock: () => Date.now() + ahead },
-      guard: { store: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) } },
+      guard: { store: untold() },
     });
     for (const older of [first, second]) {
       await expect(careful.resume(older, accept('ship'))).rejects.toThrow(TokenRefused);
@@ -202,11 +213,14 @@ describeWithRedis('after Redis has lost its data', () => {
     expect(did.at(-1)).toBe('refund');
   });
 
-  it('[T13] a task store without data rejects its tasks as unknown', async () => {
-    const store = redisStore(redis, patient).tasks;
-    await store.write('task', 'sealed', 0, Date.now() + hour);
+  it('[T13] a store without data rejects its tasks as unknown', async () => {
+    const store = redisStore(redis, patient);
+    const task = { group: 'task', name: 'task' };
+    const life = { expiresAtMs: Date.now() + hour };
+    await store.write(task, { head: 'task', body: 'sealed' }, 0, life);
     await redis.flushall();
-    expect(await store.read('task')).toBeUndefined();
-    expect(await store.write('task', 'later', 1, Date.now() + hour)).toBe('other');
+    expect(await store.read(task)).toBeUndefined();
+    const later = await store.write(task, { head: 'task', body: 'later' }, 1, life);
+    expect(later.status).toBe('other');
   });
 });

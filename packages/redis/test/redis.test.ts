@@ -1,5 +1,7 @@
 import { redisStore, type IoRedisLike, type RedisClient } from '@mcp-saga/redis';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
+import { storeGuard } from '@mcp-saga/server/internal';
+import type { EntryKey } from '@mcp-saga/server/stores';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -18,6 +20,9 @@ const silent = (answer: Promise<unknown>): IoRedisLike => ({
   eval: () => answer,
   evalsha: () => answer,
 });
+
+/** Key of the entry of a task. */
+const task = (group: string): EntryKey => ({ group, name: 'task' });
 
 describe('the use of Redis', () => {
   it('rejects an unsupported client or option at once', () => {
@@ -67,10 +72,10 @@ describe('the use of Redis', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));
-    const rejected = expect(redisStore(never).guard.begin(claim())).rejects.toThrow(
+    const rejected = expect(storeGuard(redisStore(never)).begin(claim())).rejects.toThrow(
       'within 2000 ms',
     );
-    const later = expect(redisStore(never, { timeoutMs: 5_000 }).tasks.read('a')).rejects.toThrow(
+    const later = expect(redisStore(never, { timeoutMs: 5_000 }).read(task('a'))).rejects.toThrow(
       'within 5000 ms',
     );
     await expect.poll(() => vi.getTimerCount()).toBe(2);
@@ -80,22 +85,22 @@ describe('the use of Redis', () => {
   });
 
   it('rejects an unexpected reply, and distinguishes an error from an unknown script', async () => {
-    await expect(redisStore(silent(Promise.resolve('OK'))).guard.begin(claim())).rejects.toThrow(
+    const store = redisStore(silent(Promise.resolve('OK')));
+    await expect(storeGuard(store).begin(claim())).rejects.toThrow(
       'Unexpected reply from the Redis script of an entry.',
     );
     await expect(
-      redisStore(silent(Promise.resolve(['what']))).guard.begin(claim()),
+      storeGuard(redisStore(silent(Promise.resolve(['what'])))).begin(claim()),
     ).rejects.toThrow(TypeError);
     const oom = {
       ...silent(Promise.resolve(['busy'])),
       evalsha: () => Promise.reject(new Error('OOM full')),
     };
-    await expect(redisStore(oom).guard.begin(claim())).rejects.toThrow('OOM full');
-    expect(await redisStore(silent(Promise.resolve('OK'))).tasks.read('a')).toBeUndefined();
-    const mailbox = redisStore(silent(Promise.resolve('OK'))).mailbox;
-    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
-    await expect(mailbox.put('a', 'ada', 'x', bounds)).rejects.toThrow(TypeError);
-    expect(await mailbox.list('a')).toEqual({ answers: [], isClosed: false });
+    await expect(storeGuard(redisStore(oom)).begin(claim())).rejects.toThrow('OOM full');
+    expect(await store.read(task('a'))).toBeUndefined();
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
+    await expect(store.append({ group: 'a', name: 'ada' }, 'x', bounds)).rejects.toThrow(TypeError);
+    expect(await store.list('a')).toEqual({ values: [], isClosed: false });
   });
 });
 
@@ -113,30 +118,34 @@ describeWithRedis('in Redis', () => {
   });
 
   it('[T13] every key expires, and all keys of a saga are on one cluster node', async () => {
-    const guard = redisStore(redis, { ...patient, prefix: 'keys:' }).guard;
-    const store = redisStore(redis, { ...patient, prefix: 'keys:' }).tasks;
+    const store = redisStore(redis, { ...patient, prefix: 'keys:' });
+    const guard = storeGuard(store);
+    const expiresAtMs = Date.now() + hour;
     await guard.finish(fenceOf(await guard.begin(claim())), 'sealed');
     await guard.begin(claim({ turn: 2 }));
-    await guard.claim('saga:a step: {x}', Date.now() + hour);
-    await store.write('saga', 'sealed', 0, Date.now() + hour);
-    const mailbox = redisStore(redis, { ...patient, prefix: 'keys:' }).mailbox;
-    await mailbox.put('saga', 'ada', 'sealed', { expiresAt: Date.now() + hour, maxAnswers: 2 });
-    await mailbox.close('other', Date.now() + hour);
+    await guard.claim('saga:a step: {x}', expiresAtMs);
+    await store.write(task('saga'), { head: 'task', body: 'sealed' }, 0, { expiresAtMs });
+    const bounds = { expiresAtMs, maxValues: 2 };
+    await store.append({ group: 'saga', name: 'ada' }, 'sealed', { ...bounds, chargeTo: 'eve' });
+    await store.close('other', expiresAtMs);
     const keys = await redis.keys('keys:*');
     expect(keys.toSorted()).toEqual([
-      'keys:{other}:box',
-      'keys:{saga}:box',
+      'keys:{eve}:charges',
+      'keys:{other}list',
       'keys:{saga}:once:a step: {x}',
       'keys:{saga}:task',
       'keys:{saga}:task:body',
       'keys:{saga}:turn:1',
       'keys:{saga}:turn:1:body',
       'keys:{saga}:turn:2',
+      'keys:{saga}list',
     ]);
-    const left = await Promise.all(keys.map((key) => redis.pttl(key)));
-    for (const ms of left) {
+    const left = await Promise.all(keys.map(async (key) => ({ key, ms: await redis.pttl(key) })));
+    // Charges are counted in steps of 15 minutes.
+    const step = hour / 4;
+    for (const { key, ms } of left) {
       expect(ms).toBeGreaterThan(hour / 2);
-      expect(ms).toBeLessThanOrEqual(hour);
+      expect(ms).toBeLessThanOrEqual(key.endsWith(':charges') ? hour + step : hour);
     }
   });
 
@@ -153,11 +162,11 @@ describeWithRedis('in Redis', () => {
       },
     };
     await redis.script('FLUSH');
-    const store = redisStore(spied, { ...patient, prefix: 'scripts:' }).tasks;
-    await store.read('a');
-    await store.read('a');
+    const store = redisStore(spied, { ...patient, prefix: 'scripts:' });
+    await store.read(task('a'));
+    await store.read(task('a'));
     await redis.script('FLUSH');
-    await store.read('a');
+    await store.read(task('a'));
     expect(sent).toEqual(['digest', 'text', 'digest', 'digest', 'text']);
   });
 
@@ -172,11 +181,11 @@ describeWithRedis('in Redis', () => {
         return await redis.evalsha(...args);
       },
     };
-    const guard = redisStore(twice, { ...patient, prefix: 'twice:' }).guard;
+    const store = redisStore(twice, { ...patient, prefix: 'twice:' });
+    const guard = storeGuard(store);
+    const onceGuard = storeGuard(redisStore(redis, { ...patient, prefix: 'twice:' }));
     const fence = fenceOf(await guard.begin(claim()));
-    expect(await redisStore(redis, { ...patient, prefix: 'twice:' }).guard.begin(claim())).toBe(
-      'busy',
-    );
+    expect(await onceGuard.begin(claim())).toBe('busy');
     await guard.release(fence);
     const again = fenceOf(await guard.begin(claim()));
     expect(await guard.finish(again, 'sealed')).toBe(true);
@@ -185,38 +194,38 @@ describeWithRedis('in Redis', () => {
     expect(Object.keys(first as object)).toEqual(['run']);
     await guard.release(fenceOf(first));
     expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
-    expect(
-      await redisStore(redis, { ...patient, prefix: 'twice:' }).guard.finish(again, 'other'),
-    ).toBe(false);
+    expect(await onceGuard.finish(again, 'other')).toBe(false);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
-    const store = redisStore(twice, { ...patient, prefix: 'twice:' }).tasks;
-    expect(await store.write('a', 'one', 0, Date.now() + hour)).toBe('written');
-    const { version = 0 } = (await store.read('a')) ?? {};
-    expect(await store.write('a', 'two', version, Date.now() + hour)).toBe('written');
-    expect(await store.read('a')).toMatchObject({ sealed: 'two' });
-    const mailbox = redisStore(twice, { ...patient, prefix: 'twice:' }).mailbox;
-    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
-    expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
-    expect(await mailbox.put('a', 'ada', 'two', bounds)).toBe('taken');
-    expect(await mailbox.put('a', 'eve', 'two', bounds)).toBe('full');
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
+    const one = await store.write(task('a'), { head: 'task', body: 'one' }, 0, bounds);
+    expect(one.status).toBe('written');
+    const { version = 0 } = (await store.read(task('a'))) ?? {};
+    const two = await store.write(task('a'), { head: 'task', body: 'two' }, version, bounds);
+    expect(two.status).toBe('written');
+    expect(await store.read(task('a'))).toMatchObject({ body: 'two' });
+    const ada = { group: 'a', name: 'ada' };
+    expect(await store.append(ada, 'one', bounds)).toBe('added');
+    expect(await store.append(ada, 'two', bounds)).toBe('taken');
+    expect(await store.append({ ...ada, name: 'eve' }, 'two', bounds)).toBe('full');
   });
 
   it('[T13] rejects an entry that would expire at once because the Redis clock is ahead', async () => {
-    const guard = redisStore(redis, { ...patient, prefix: 'ahead:' }).guard;
+    const store = redisStore(redis, { ...patient, prefix: 'ahead:' });
+    const guard = storeGuard(store);
     await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow(
       'Redis clock',
     );
     await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('Redis clock');
-    const bounds = { expiresAt: Date.now() - 1_000, maxAnswers: 1 };
-    await expect(
-      redisStore(redis, { ...patient, prefix: 'ahead:' }).mailbox.put('a', 'ada', 'x', bounds),
-    ).rejects.toThrow('Redis clock');
+    const bounds = { expiresAtMs: Date.now() - 1_000, maxValues: 1 };
+    await expect(store.append({ group: 'a', name: 'ada' }, 'x', bounds)).rejects.toThrow(
+      'Redis clock',
+    );
     expect(await redis.keys('ahead:*')).toEqual([]);
   });
 
   it('[T13] rejects a turn if the clocks of Redis and host differ by more than 30 s', async () => {
-    const guard = redisStore(redis, { ...patient, prefix: 'clocks:' }).guard;
+    const guard = storeGuard(redisStore(redis, { ...patient, prefix: 'clocks:' }));
     for (const seconds of [-40, 40]) {
       const asked = claim({ turn: 1, now: Date.now() + seconds * 1_000 });
       await expect(guard.begin(asked)).rejects.toThrow('differ by more than 30 s');
@@ -237,7 +246,7 @@ describeWithRedis('in Redis', () => {
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisStore(redis, { ...patient, prefix: 'host:' }).guard },
+      guard: { store: redisStore(redis, { ...patient, prefix: 'host:' }) },
       testing: { clock: () => Date.now() + ahead },
       hooks: { onError: (error) => void errors.push(error) },
     });
@@ -272,7 +281,9 @@ describeWithRedis('in a cluster of Redis', () => {
   afterAll(() => server.kill());
 
   async function uses(client: RedisClient, prefix: string): Promise<void> {
-    const { guard, tasks: store, mailbox } = redisStore(client, { ...patient, prefix });
+    const store = redisStore(client, { ...patient, prefix });
+    const guard = storeGuard(store);
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
     const sagas = ['one', 'another', 'a third'];
     await Promise.all(
       sagas.map(async (sagaId) => {
@@ -281,13 +292,13 @@ describeWithRedis('in a cluster of Redis', () => {
         );
         expect(await guard.begin(claim({ sagaId }))).toMatchObject({ response: sagaId });
         expect(await guard.claim(`${sagaId}:fire`, Date.now() + hour)).toBe(true);
-        expect(await store.write(sagaId, 'sealed', 0, Date.now() + hour)).toBe('written');
-        expect(await store.read(sagaId)).toMatchObject({ sealed: 'sealed' });
-        const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
-        expect(await mailbox.put(sagaId, 'ada', 'sealed', bounds)).toBe('stored');
-        await mailbox.close(sagaId, Date.now() + hour);
-        const answers = [{ slot: 'ada', sealed: 'sealed' }];
-        expect(await mailbox.list(sagaId)).toEqual({ answers, isClosed: true });
+        const value = { head: 'task', body: 'sealed' };
+        expect((await store.write(task(sagaId), value, 0, bounds)).status).toBe('written');
+        expect(await store.read(task(sagaId))).toMatchObject(value);
+        expect(await store.append({ group: sagaId, name: 'ada' }, 'sealed', bounds)).toBe('added');
+        await store.close(sagaId, Date.now() + hour);
+        const values = [{ name: 'ada', value: 'sealed' }];
+        expect(await store.list(sagaId)).toEqual({ values, isClosed: true });
       }),
     );
   }

@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis';
 import { redisStore, type RedisClient } from '@mcp-saga/redis';
-import type { EntryStore } from '@mcp-saga/server/stores';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import {
   describeWithRedis,
@@ -13,21 +12,14 @@ import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turn
 import { lateCopiesSuite } from '../../server/test/guards/late-copies-suite.ts';
 import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
-import {
-  entryStoreConformance,
-  guardConformance,
-  mailboxConformance,
-  taskStoreConformance,
-} from '../../testing/src/guard.ts';
+import { storeConformance } from '../../testing/src/stores.ts';
 import { wokenSagasSuite } from '../../server/test/guards/woken-sagas-suite.ts';
-import { connect as connectStore } from '../src/connect.ts';
-import { entriesOn } from '../src/redis-entry-store.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
-import { guardsOn, shiftedStores } from '../../../test/support/shifted-store.ts';
+import { clockless, shiftedStores } from '../../../test/support/shifted-store.ts';
 import { patient } from '../../../test/support/patience.ts';
 
-describeWithRedis('what every guard and store does, in Redis', () => {
+describeWithRedis('what every store does, in Redis', () => {
   let server: RedisServer;
   let redis: Redis;
   let made = 0;
@@ -54,43 +46,23 @@ describeWithRedis('what every guard and store does, in Redis', () => {
         const prefix = `test-${made}:`;
         const [one, other] = connected.map(({ client }) => client);
         if (one === undefined || other === undefined) throw new Error('not connected');
-        return { prefix, one, other, now: Date.now, pass: (ms: number) => pass(redis, prefix, ms) };
+        return { prefix, one, other, pass: (ms: number) => pass(redis, prefix, ms) };
       };
-      const makeEntries = async () => {
+      const makeStores = async () => {
         const { prefix, one, other, pass: passInRedis } = fresh();
-        const entriesBy = (client: RedisClient): EntryStore =>
-          entriesOn(connectStore(client, { ...patient, prefix }));
-        return shiftedStores(entriesBy(one), entriesBy(other), passInRedis);
+        const storeBy = (client: RedisClient) => redisStore(client, { ...patient, prefix });
+        return shiftedStores(storeBy(one), storeBy(other), passInRedis);
       };
-      for (const { title, run } of entryStoreConformance(makeEntries)) it(`[T13] ${title}`, run);
-      const makeGuard = async () => guardsOn(await makeEntries());
-      for (const { title, run } of guardConformance(makeGuard, { runs: 50 }))
+      for (const { title, run } of storeConformance(makeStores, { runs: 50 }))
         it(`[T13] ${title}`, run);
-      guardedHostsSuite(`by ${name}`, makeGuard);
-      absentClientsSuite(`by ${name}`, makeGuard);
-      repeatedTurnsSuite(`by ${name}`, makeGuard);
-      wokenSagasSuite(`by ${name}`, makeGuard);
-      lateCopiesSuite(`by ${name}`, makeGuard);
-      lostClientsSuite(`by ${name}`, makeGuard);
-      interruptedTurnsSuite(`by ${name}`, makeGuard);
-      const makeStore = async () => {
-        const { prefix, one, other, ...time } = fresh();
-        return {
-          store: redisStore(one, { ...patient, prefix }).tasks,
-          elsewhere: redisStore(other, { ...patient, prefix }).tasks,
-          ...time,
-        };
-      };
-      for (const { title, run } of taskStoreConformance(makeStore)) it(title, run);
-      const makeMailbox = async () => {
-        const { prefix, one, other, ...time } = fresh();
-        return {
-          mailbox: redisStore(one, { ...patient, prefix }).mailbox,
-          elsewhere: redisStore(other, { ...patient, prefix }).mailbox,
-          ...time,
-        };
-      };
-      for (const { title, run } of mailboxConformance(makeMailbox)) it(title, run);
+      const makeHosts = async () => clockless(await makeStores());
+      guardedHostsSuite(`by ${name}`, makeHosts);
+      absentClientsSuite(`by ${name}`, makeHosts);
+      repeatedTurnsSuite(`by ${name}`, makeHosts);
+      wokenSagasSuite(`by ${name}`, makeHosts);
+      lateCopiesSuite(`by ${name}`, makeHosts);
+      lostClientsSuite(`by ${name}`, makeHosts);
+      interruptedTurnsSuite(`by ${name}`, makeHosts);
     });
   }
 });

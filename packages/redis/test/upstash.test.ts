@@ -1,5 +1,6 @@
 import { redisStore } from '@mcp-saga/redis';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
+import { storeGuard } from '@mcp-saga/server/internal';
 import { Redis as Upstash, type RedisConfigNodejs } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -42,7 +43,7 @@ describeWithRedis('a client of @upstash/redis', () => {
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisStore(await clientWith(), { ...patient, prefix: 'host:' }).guard },
+      guard: { store: redisStore(await clientWith(), { ...patient, prefix: 'host:' }) },
     });
     const { token } = suspended(await host.start('order', {}));
     const turns = [
@@ -59,10 +60,9 @@ describeWithRedis('a client of @upstash/redis', () => {
     ['without deserialization', { automaticDeserialization: false }],
     ['without pipelines', { enableAutoPipelining: false }],
   ])('returns the stored value, also if it looks like JSON, %s', async (name, options) => {
-    const { guard, tasks, mailbox } = redisStore(await clientWith(options), {
-      ...patient,
-      prefix: `${name}:`,
-    });
+    const store = redisStore(await clientWith(options), { ...patient, prefix: `${name}:` });
+    const guard = storeGuard(store);
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 20 };
     for (const sealed of [
       '1e3',
       '007',
@@ -81,15 +81,16 @@ describeWithRedis('a client of @upstash/redis', () => {
         response: sealed,
         wentOn: false,
       });
-      await tasks.write(sealed, sealed, 0, Date.now() + hour);
-      expect(await tasks.read(sealed)).toMatchObject({ sealed });
-      await mailbox.put('a', sealed, sealed, { expiresAt: Date.now() + hour, maxAnswers: 20 });
+      const task = { group: sealed, name: 'task' };
+      await store.write(task, { head: sealed, body: sealed }, 0, bounds);
+      expect(await store.read(task)).toMatchObject({ head: sealed, body: sealed });
+      await store.append({ group: 'a', name: sealed }, sealed, bounds);
     }
-    const { answers } = await mailbox.list('a');
-    expect(answers.map(({ slot, sealed }) => slot === sealed)).toEqual(
+    const { values } = await store.list('a');
+    expect(values.map(({ name: one, value }) => one === value)).toEqual(
       Array.from({ length: 10 }, () => true),
     );
-    expect(answers).toHaveLength(10);
+    expect(values).toHaveLength(10);
   });
 
   it('[T13] a request that the client repeats after a lost reply counts once', async () => {
@@ -99,36 +100,40 @@ describeWithRedis('a client of @upstash/redis', () => {
       { retry: { retries: 3, backoff: () => 1 } },
       { losesReply: () => (requests += 1) % 2 === 1 },
     );
-    const { guard, mailbox } = redisStore(client, { ...patient, prefix: 'lost:' });
+    const store = redisStore(client, { ...patient, prefix: 'lost:' });
+    const guard = storeGuard(store);
     const verdict = await guard.begin(claim({ sagaId: 'a' }));
     expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
     expect(await guard.claim('a:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('a:fire', Date.now() + hour)).toBe(false);
-    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
-    expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
-    expect(await mailbox.put('a', 'ada', 'two', bounds)).toBe('taken');
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
+    const ada = { group: 'a', name: 'ada' };
+    expect(await store.append(ada, 'one', bounds)).toBe('added');
+    expect(await store.append(ada, 'two', bounds)).toBe('taken');
     expect(requests).toBeGreaterThan(10);
   });
 
   it('sends a script again after the database lost the script, alone and in a pipeline', async () => {
     for (const enableAutoPipelining of [true, false]) {
-      const { tasks } = redisStore(await clientWith({ enableAutoPipelining }), {
+      const store = redisStore(await clientWith({ enableAutoPipelining }), {
         ...patient,
         prefix: 'scripts:',
       });
       await redis.script('FLUSH');
-      expect(await Promise.all([tasks.read('a'), tasks.read('b')])).toEqual([undefined, undefined]);
+      const read = async (group: string) => await store.read({ group, name: 'task' });
+      expect(await Promise.all([read('a'), read('b')])).toEqual([undefined, undefined]);
     }
   });
 
   it('[T13] an error contains no sealed value', async () => {
     for (const enableAutoPipelining of [true, false]) {
-      const { guard, tasks } = redisStore(
-        await clientWith({ token: 'wrong', enableAutoPipelining }),
-      );
+      const store = redisStore(await clientWith({ token: 'wrong', enableAutoPipelining }));
+      const key = { group: 'a', name: 'task' };
+      const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
       const calls = [
-        async () => await tasks.write('a', 'SEALED', 0, Date.now() + hour),
-        async () => await guard.begin(claim({ sagaId: 'a', request: 'SEALED' })),
+        async () => await store.write(key, { head: 'task', body: 'SEALED' }, 0, bounds),
+        async () => await storeGuard(store).begin(claim({ sagaId: 'a', request: 'SEALED' })),
+        async () => await store.append(key, 'SEALED', bounds),
       ];
       for (const call of calls) {
         const error = await call().then(

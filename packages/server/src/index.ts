@@ -94,17 +94,11 @@ export type {
   SuspendedSagaFacts,
   TurnFacts,
 } from './model/hooks.ts';
-export { memoryGuard } from './guard/memory-guard.ts';
 export { memoryQueue } from './queue/memory-queue.ts';
 export type { QueueMessage, SagaQueue } from './model/queue-types.ts';
-export type { SagaGuard } from './model/guard.ts';
-export { memoryMailbox } from './outside/memory-mailbox.ts';
-export { memoryStore } from './outside/memory-store.ts';
+export { memoryStore } from './store/memory-store.ts';
 export { standardWebhook } from './outside/standard-webhook.ts';
-export type { Mailbox } from './model/mailbox-types.ts';
-export type { SagaStore } from './model/store-types.ts';
-export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
-export type { TaskStore } from './model/task-store-types.ts';
+export type { SagaStore } from './model/saga-store.ts';
 export type { SagaTelemetry, TraceContext } from './model/telemetry.ts';
 export type { StepAnswer } from './wire/step-answers.ts';
 export type { HostRequest } from './model/request-types.ts';

@@ -57,6 +57,8 @@ export {
 export { givenOptions } from './saga-host.ts';
 export { hostCheck } from './http/allowed-hosts.ts';
 export { partsOf } from './requests/host.ts';
+export { replaceGuard, storeGuard } from './store/store-guard.ts';
+export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './model/guard.ts';
 export { toSealedSaga } from './token/sealed-saga.ts';
 export type { TaskOptions, TestingOptions } from './model/host-options.ts';
 export type {

@@ -2,12 +2,11 @@ import {
   all,
   checkpoint,
   elicit,
-  memoryGuard,
+  memoryStore,
   pivot,
   saga,
   step,
   type Program,
-  type SagaGuard,
   type Steps,
 } from '@mcp-saga/server';
 import { elicit as elicitInMachine, machineSaga, step as stepInMachine } from '@mcp-saga/xstate';
@@ -18,7 +17,8 @@ import { accept, hostOf, suspended, type TestHost } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
 import { coreOf } from '../src/saga-host.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../test/support/known-logs.ts';
+import { restartLog } from '../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const sure = accept('sure', {});
 const hour = 3_600_000;
@@ -34,20 +34,21 @@ interface Mortal {
 /** A host whose process dies when it has run the turn `last`, and before that is kept. */
 function mortal(program: Program, last: number): Mortal {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
   let isDead = false;
   const dies = (): never => {
     throw new Error('dead');
   };
-  const dying: SagaGuard = {
-    ...guard,
-    begin: (claim) => (isDead ? dies() : guard.begin(claim)),
-    finish: (fence, response) => {
-      if (fence.turn === last) isDead = true;
-      return isDead ? dies() : guard.finish(fence, response);
-    },
-    release: (fence) => (isDead ? dies() : guard.release(fence)),
-  };
+  const dying = storeWithGuard(
+    (guard) => ({
+      begin: (claim) => (isDead ? dies() : guard.begin(claim)),
+      finish: (fence, response) => {
+        if (fence.turn === last) isDead = true;
+        return isDead ? dies() : guard.finish(fence, response);
+      },
+      release: (fence) => (isDead ? dies() : guard.release(fence)),
+    }),
+    memoryStore({ clock }),
+  );
   const { host, told } = hostOf(program, { guard: { store: dying }, clock });
   return {
     host,
@@ -127,7 +128,7 @@ describe('a saga with commitEach', () => {
       },
     );
     const clock = testClock();
-    const { host } = hostOf(eager, { guard: { store: memoryGuard({ clock }) }, clock });
+    const { host } = hostOf(eager, { guard: { store: memoryStore({ clock }) }, clock });
     const { token } = suspended(await host.start('eager', {}));
     expect(did).toEqual([]);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -149,7 +150,7 @@ describe('a saga with commitEach', () => {
       },
     );
     const { host } = hostOf(slow, {
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       clock,
       limits: { turnBudgetMs: 1_000 },
     });
@@ -180,7 +181,7 @@ describe('a saga with commitEach', () => {
       },
     );
     const clock = testClock();
-    const { host } = hostOf(both, { guard: { store: memoryGuard({ clock }) }, clock });
+    const { host } = hostOf(both, { guard: { store: memoryStore({ clock }) }, clock });
     const { token } = suspended(await host.start('both', {}));
     const half = suspended(await host.resume(token));
     expect(half).toMatchObject({ steps: [{ stepId: 'sure' }], content: ['half'] });
@@ -207,7 +208,7 @@ describe('a saga with commitEach', () => {
       },
     );
     const clock = testClock();
-    const { host } = hostOf(paged, { guard: { store: memoryGuard({ clock }) }, clock });
+    const { host } = hostOf(paged, { guard: { store: memoryStore({ clock }) }, clock });
     const { token, content } = suspended(await host.start('paged', {}));
     expect(content).toEqual(['a page']);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -227,7 +228,7 @@ describe('a saga with commitEach', () => {
         return 'done';
       },
     );
-    const other = hostOf(later, { guard: { store: memoryGuard({ clock }) }, clock }).host;
+    const other = hostOf(later, { guard: { store: memoryStore({ clock }) }, clock }).host;
     const shown = suspended(
       await other.resume(suspended(await other.start('later', {})).token, [sure]),
     );
@@ -240,7 +241,7 @@ describe('a saga with commitEach', () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
@@ -256,7 +257,7 @@ describe('a saga with commitEach', () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
@@ -268,7 +269,7 @@ describe('a saga with commitEach', () => {
       yield* step('ship', () => void did.push('ship'));
       return 'done';
     });
-    const looked = hostOf(passes, { guard: { store: memoryGuard({ clock }) }, clock }).host;
+    const looked = hostOf(passes, { guard: { store: memoryStore({ clock }) }, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
     const looks = { dialect: { defersEffects: true } };
     expect(suspended(await coreOf(looked).resume(asked.token, [sure], {}, looks)).turn).toBe(2);
@@ -276,11 +277,11 @@ describe('a saga with commitEach', () => {
   });
 
   test('[E8] is undone from its last commit if its client does not return', async () => {
-    expectLogs(memoryGuardLog);
+    expectLogs(restartLog);
     const did: string[] = [];
     const facts: { readonly turn: number; readonly cancelToken: string }[] = [];
     const clock = testClock();
-    const guard = memoryGuard({ clock });
+    const store = memoryStore({ clock });
     const aborting = new AbortController();
     const leaves = saga(
       { name: 'order', version: '1', forks: 'refuse', commitEach: true },
@@ -302,7 +303,7 @@ describe('a saga with commitEach', () => {
       onTurn: () => undefined,
       onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
     };
-    const { host } = hostOf(leaves, { guard: { store: guard }, clock, hooks });
+    const { host } = hostOf(leaves, { guard: { store }, clock, hooks });
     const { token } = suspended(await host.start('order', {}));
     await expect(host.resume(token, [], { signal: aborting.signal })).rejects.toThrow('aborted');
     expect(facts.map(({ turn }) => turn)).toEqual([1, 2]);
@@ -405,7 +406,7 @@ describe('a guarded turn that passes a pivot', () => {
       yield* elicit('good', { message: 'Good?', schema: Empty });
       return 'done';
     });
-    const guarded = hostOf(last, { guard: { store: memoryGuard({ clock }) }, clock });
+    const guarded = hostOf(last, { guard: { store: memoryStore({ clock }) }, clock });
     const asked = suspended(await guarded.host.start('last', {}));
     const good = suspended(await guarded.host.resume(asked.token, [sure]));
     expect(good).toMatchObject({ turn: 2, steps: [{ stepId: 'good' }] });
@@ -417,7 +418,7 @@ describe('a guarded turn that passes a pivot', () => {
     const clock = tickingClock(startTime);
     const waits: number[] = [];
     const did: string[] = [];
-    const { host } = hostOf(parcel(did), { guard: { store: memoryGuard({ clock }) }, clock });
+    const { host } = hostOf(parcel(did), { guard: { store: memoryStore({ clock }) }, clock });
     const { token } = suspended(await host.start('parcel', {}));
     const dialect = {
       maxWait: (turn: number) => {
@@ -454,7 +455,7 @@ describe('a stored response', () => {
       },
     );
     const { host } = hostOf(both, {
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       clock,
       limits: { turnBudgetMs: 1_000 },
     });

@@ -1,8 +1,10 @@
-import { elicit, memoryGuard, saga, step, type Program, type SagaGuard } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step, type Program } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test } from 'vitest';
 import { testClock, type TestClock } from './fixtures/clock.ts';
 import { accept, hostOf, suspended, type TestHost } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const sure = accept('sure', {});
 const undo = (did: string[], id: string) => ({ compensate: () => void did.push(`undo ${id}`) });
@@ -41,9 +43,8 @@ async function served(
 ): Promise<Served> {
   const did: string[] = [];
   const clock = testClock();
-  const guard = memoryGuard({ clock });
   const { host } = hostOf(order(did, of), {
-    guard: { store: { ...guard, ...change(guard) } },
+    guard: { store: storeWithGuard(change, memoryStore({ clock })) },
     testing: { clock },
     ...options,
   });
@@ -69,7 +70,7 @@ describe('a turn that is committed in place', () => {
       },
     );
     const { host, told } = hostOf(long, {
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       testing: { clock },
     });
     const { token } = suspended(await host.start('long', {}));

@@ -6,7 +6,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   sleep,
   step,
@@ -19,9 +19,10 @@ import {
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
-import { memoryGuardLog, rejectionLog } from '../../../test/support/known-logs.ts';
+import { restartLog, rejectionLog } from '../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 const Ok = z.object({ ok: z.boolean() });
 const accept = { action: 'accept', content: { ok: true } } as const;
@@ -92,7 +93,7 @@ describe('forks', () => {
     const reasons: string[] = [];
     const host = hostOf({
       sagas: [order],
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       hooks: { onReject: ({ reason }) => reasons.push(reason) },
     });
     const one = waiting(await host.start('order', {}));
@@ -106,7 +107,7 @@ describe('forks', () => {
 
   it('[T13] the same token with the same answers gets the same response and runs nothing', async () => {
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [order], guard: { store: memoryStore() } });
     const one = waiting(await host.start('order', {}));
     const answers = [{ stepId: 'ship', result: accept }];
     const [first, second] = await Promise.all([
@@ -146,7 +147,7 @@ describe('forks', () => {
     const errors: unknown[] = [];
     const host = hostOf({
       sagas: [ask, between, buy],
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       hooks: { onTurn: ({ error }) => errors.push(error), onReject: () => undefined },
     });
     const come = (token: string, n: number): Promise<SagaTurn> =>
@@ -180,7 +181,7 @@ describe('forks', () => {
       return yield* continueAs(order, {});
     });
     const quiet = { onTurn: () => undefined };
-    const host = hostOf({ sagas: [begun, order], guard: { store: memoryGuard() }, hooks: quiet });
+    const host = hostOf({ sagas: [begun, order], guard: { store: memoryStore() }, hooks: quiet });
     expect(await host.start('begun', {})).toMatchObject({ status: 'failed' });
   });
 
@@ -209,7 +210,7 @@ describe('forks', () => {
         return 'end';
       },
     );
-    const host = hostOf({ sagas: [loop], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [loop], guard: { store: memoryStore() } });
     const one = waiting(await host.start('loop', { n: 2 }));
     const two = waiting(await host.resume(one.token, [{ stepId: 'more', result: accept }]));
     const news = [{ stepId: 'more@1', result: accept }];
@@ -224,11 +225,10 @@ describe('forks', () => {
 
   it('[T13] runs nothing if the guard does not answer', async () => {
     const { ledger, order } = shop();
-    const guard = memoryGuard();
-    const host = hostOf({
-      sagas: [order],
-      guard: { store: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) } },
-    });
+    const store = storeWithGuard(() => ({
+      begin: () => Promise.reject(new Error('redis is gone')),
+    }));
+    const host = hostOf({ sagas: [order], guard: { store } });
     const one = waiting(await host.start('order', {}));
     await expect(
       host.resume(one.token, [{ stepId: 'ship', result: accept }]),
@@ -240,14 +240,10 @@ describe('forks', () => {
 
   it("[T13] runs unguarded with onDown: 'open' if the guard is down", async () => {
     const { ledger, order } = shop();
-    const guard = memoryGuard();
-    const host = hostOf({
-      sagas: [order],
-      guard: {
-        store: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) },
-        onDown: 'open',
-      },
-    });
+    const store = storeWithGuard(() => ({
+      begin: () => Promise.reject(new Error('redis is gone')),
+    }));
+    const host = hostOf({ sagas: [order], guard: { store, onDown: 'open' } });
     const one = waiting(await host.start('order', {}));
     expect(await host.resume(one.token, [{ stepId: 'ship', result: accept }])).toMatchObject({
       status: 'suspended',
@@ -270,7 +266,7 @@ describe('forks', () => {
     });
     const host = hostOf({
       sagas: [slow],
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       testing: { clock },
     });
     const one = waiting(await host.start('slow', {}));
@@ -299,18 +295,12 @@ describe('forks', () => {
       });
       return 'fired';
     });
-    const guard = memoryGuard();
-    const host = hostOf({
-      sagas: [once],
-      guard: {
-        store: {
-          ...guard,
-          finish: (fence, sealed) =>
-            crash ? Promise.reject(new Error('crash')) : guard.finish(fence, sealed),
-          begin: (claim) => guard.begin({ ...claim, leaseMs: 0 }),
-        },
-      },
-    });
+    const store = storeWithGuard((guard) => ({
+      finish: (fence, sealed) =>
+        crash ? Promise.reject(new Error('crash')) : guard.finish(fence, sealed),
+      begin: (claim) => guard.begin({ ...claim, leaseMs: 0 }),
+    }));
+    const host = hostOf({ sagas: [once], guard: { store } });
     const one = waiting(await host.start('once', {}));
     await expect(host.resume(one.token, [{ stepId: 'go', result: accept }])).rejects.toMatchObject({
       code: 'guard_down',
@@ -328,7 +318,7 @@ describe('cancel', () => {
   it('[E6] undoes the steps once, and older tokens run nothing', async () => {
     expectLogs(rejectionLog('used'));
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [order], guard: { store: memoryStore() } });
     const one = waiting(await host.start('order', {}));
     const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
     await expect(host.cancel(one.token)).rejects.toThrow(TokenRefused);
@@ -349,7 +339,7 @@ describe('cancel', () => {
   it('[E7] changes nothing for any token of a finished saga', async () => {
     expectLogs(rejectionLog('used'));
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [order], guard: { store: memoryStore() } });
     const one = waiting(await host.start('order', {}));
     const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
     expect(await host.resume(two.token, [{ stepId: 'review', result: accept }])).toMatchObject({
@@ -365,7 +355,7 @@ describe('cancel', () => {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return '';
     });
-    const host = hostOf({ sagas: [plain], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [plain], guard: { store: memoryStore() } });
     const one = waiting(await host.start('plain', {}));
     await expect(host.cancel(one.token)).rejects.toMatchObject({ code: 'cancel_not_offered' });
   });
@@ -378,7 +368,7 @@ describe('cancel', () => {
     const queue = new Map<string, SuspendedSagaFacts>();
     const host = hostOf({
       sagas: [order],
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       testing: { clock },
       hooks: {
         onSuspended: (suspended) => void queue.set(suspended.sagaId, suspended),

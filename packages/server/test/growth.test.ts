@@ -2,10 +2,11 @@ import nodeCrypto from 'node:crypto';
 import zlib from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { elicit, memoryGuard, saga, step, type Program, type SagaGuard } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step, type Program } from '@mcp-saga/server';
 import { visitsIn } from '../../../test/support/count-visits.ts';
 import { accept, completed, hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const Note = z.object({ note: z.string() });
 
@@ -15,24 +16,26 @@ const few = 25;
 const many = 100;
 const linear = 5;
 
-/** A guard that counts its calls, and the bytes that it is given. */
+/** A store whose guard counts its calls, and the bytes that it is given. */
 function countedGuard() {
   const counted = { calls: 0, bytes: 0 };
-  const guard = memoryGuard();
-  const store: SagaGuard = {
-    ...guard,
-    begin: (claim) => {
-      counted.calls += 1;
-      counted.bytes += claim.request?.length ?? 0;
-      return guard.begin(claim);
-    },
-    finish: (fence, response) => {
-      counted.calls += 1;
-      counted.bytes += response.length;
-      return guard.finish(fence, response);
-    },
-  };
-  return { guard, store, counted };
+  const memory = memoryStore();
+  const store = storeWithGuard(
+    (guard) => ({
+      begin: (claim) => {
+        counted.calls += 1;
+        counted.bytes += claim.request?.length ?? 0;
+        return guard.begin(claim);
+      },
+      finish: (fence, response) => {
+        counted.calls += 1;
+        counted.bytes += response.length;
+        return guard.finish(fence, response);
+      },
+    }),
+    memory,
+  );
+  return { memory, store, counted };
 }
 
 const asking = (name: string, forks: 'accept' | 'refuse' = 'refuse'): Program =>
@@ -91,7 +94,7 @@ describe('committed steps', () => {
 
   test('[T13] compress each journal entry once, and earlier answers once', async () => {
     const deflate = vi.spyOn(zlib, 'deflateRawSync');
-    const { host } = hostOf(asked(many), { guard: { store: memoryGuard() } });
+    const { host } = hostOf(asked(many), { guard: { store: memoryStore() } });
     const { token } = suspended(await host.start('committing', {}));
     deflate.mockClear();
     const note = 'x'.repeat(8_000);
@@ -112,7 +115,7 @@ describe('registered sagas', () => {
   const visitsOf = async (sagas: number): Promise<number> => {
     const { host } = hostOf(
       Array.from({ length: sagas }, (_, index) => asking(`saga${index}`)),
-      { guard: { store: memoryGuard() } },
+      { guard: { store: memoryStore() } },
     );
     const run = async (): Promise<void> => {
       const first = suspended(await host.start('saga0', {}));
@@ -129,18 +132,18 @@ describe('registered sagas', () => {
 });
 
 test('[T13] a guard stores one entry for each used token, and none before the first answer', async () => {
-  const { guard, store, counted } = countedGuard();
+  const { memory, store, counted } = countedGuard();
   const { host } = hostOf(asking('asking'), { guard: { store } });
   const begun = await Promise.all(Array.from({ length: many }, () => host.start('asking', {})));
-  expect([guard.size, counted.calls]).toEqual([0, 0]);
+  expect([memory.size, counted.calls]).toEqual([0, 0]);
   const resumed = await Promise.all(
     begun.map((turn) => host.resume(suspended(turn).token, [accept('go', {})])),
   );
-  expect([guard.size, counted.calls]).toEqual([many, 2 * many]);
+  expect([memory.size, counted.calls]).toEqual([many, 2 * many]);
   await Promise.all(
     resumed.map((turn) => host.resume(suspended(turn).token, [accept('sure', {})])),
   );
-  expect([guard.size, counted.calls]).toEqual([2 * many, 4 * many]);
+  expect([memory.size, counted.calls]).toEqual([2 * many, 4 * many]);
 });
 
 describe('a hostile token', () => {
@@ -171,7 +174,7 @@ describe('a hostile token', () => {
         yield* elicit('go', { message: 'Go?', schema: Empty });
         return 'done';
       }),
-      { guard: { store: memoryGuard() } },
+      { guard: { store: memoryStore() } },
     );
     const { token } = suspended(await host.start('asking', {}));
     return { host, told, clock, token };

@@ -6,7 +6,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   TokenRefused,
@@ -17,13 +17,13 @@ import {
   type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
-import type { Fence, GuardClaim, GuardVerdict } from '../src/stores.ts';
+import { storeGuard } from '../src/internal.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../test/support/known-logs.ts';
+import { restartLog } from '../../../test/support/known-logs.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 const Ok = z.object({ ok: z.boolean() });
 const answer = (ok: boolean, stepId = 'go') => [
@@ -53,7 +53,7 @@ describe('a guard', () => {
       });
       return 'shipped';
     });
-    const host = hostOf({ sagas: [ship], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [ship], guard: { store: memoryStore() } });
     const { token } = waiting(await host.start('ship', {}));
     await expect(host.resume(token, answer(true), { signal: abort.signal })).rejects.toThrow(
       TurnAborted,
@@ -64,38 +64,6 @@ describe('a guard', () => {
     expect(did).toEqual(['true', 'true']);
   });
 
-  it.each<[string, (run: Fence) => unknown]>([
-    ['a member that no guard has', (run) => ({ run, begun: 'sealed' })],
-    ['a word that no guard says', () => 'begun'],
-    ['a request that is not text', (run) => ({ run, interrupted: true })],
-    ['no fence', () => ({ run: true })],
-    ['nothing', () => undefined],
-  ])('[T13] is rejected at its first answer with %s, and nothing runs', async (_, verdict) => {
-    const did: string[] = [];
-    const errors: unknown[] = [];
-    const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, function* () {
-      const { ok } = yield* elicit('go', { message: 'Go?', schema: Ok });
-      yield* step('ship', () => void did.push(String(ok)));
-      return 'shipped';
-    });
-    const store = {
-      ...memoryGuard(),
-      begin: ({ sagaId, turn }: GuardClaim) => verdict({ sagaId, turn, number: 1 }) as GuardVerdict,
-    };
-    for (const onDown of ['closed', 'open'] as const) {
-      const host = hostOf({
-        sagas: [ship],
-        guard: { store, onDown },
-        hooks: { ...hooks, onError: (error) => void errors.push(error) },
-      });
-      const { token } = waiting(await host.start('ship', {}));
-      await expect(host.resume(token, answer(true))).rejects.toMatchObject({ code: 'guard_down' });
-    }
-    expect(did).toEqual([]);
-    expect(errors).toHaveLength(2);
-    expect(String(errors[0])).toContain('guardConformance');
-  });
-
   it('[T13] stores a response up to the maximum size of a token or result', async () => {
     let ran = 0;
     const big = saga({ name: 'big', version: '1', forks: 'refuse' }, function* () {
@@ -103,7 +71,7 @@ describe('a guard', () => {
       yield* step('pay', () => void (ran += 1));
       return 'x'.repeat(500_000);
     });
-    const host = hostOf({ sagas: [big], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [big], guard: { store: memoryStore() } });
     const { token } = waiting(await host.start('big', {}));
     const first = await host.resume(token, answer(true));
     expect(await host.resume(token, answer(true))).toEqual(first);
@@ -123,7 +91,7 @@ describe('a guard', () => {
         return { v: deep(ok ? 63 : 64) };
       },
     );
-    const host = hostOf({ sagas: [echo], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [echo], guard: { store: memoryStore() } });
     const { token } = waiting(await host.start('echo', {}));
     const first = await host.resume(token, answer(true));
     expect(first).toMatchObject({ status: 'completed', result: { v: deep(63) } });
@@ -144,7 +112,7 @@ describe('a guard', () => {
       if (of === 'question') yield* elicit('more', { message, schema: Ok });
       return message;
     });
-    return { did, host: hostOf({ sagas: [big], guard: { store: memoryGuard() } }) };
+    return { did, host: hostOf({ sagas: [big], guard: { store: memoryStore() } }) };
   };
   const kept = 32 * 1024 * 1024;
 
@@ -184,7 +152,7 @@ describe('a guard', () => {
         return outcome.status === 'completed' ? { ...outcome, result } : outcome;
       },
     };
-    const host = hostOf({ sagas: [program], guard: { store: memoryGuard() } });
+    const host = hostOf({ sagas: [program], guard: { store: memoryStore() } });
     const { token } = waiting(await host.start('odd', {}));
     await expect(host.resume(token, answer(true))).rejects.toThrow(TypeError);
     result = 'paid';
@@ -203,7 +171,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [book],
       testing: { clock: () => time },
-      guard: { store: memoryGuard({ clock: () => time }) },
+      guard: { store: memoryStore({ clock: () => time }) },
       limits: { maxLifetimeMs: 60_000 },
       hooks: { ...hooks, onSuspended: (suspended) => void (facts = suspended) },
     });
@@ -218,7 +186,7 @@ describe('a guard', () => {
 
   it('[T13] removes a used token and its response when the token has expired', async () => {
     let time = 1_000_000;
-    const guard = memoryGuard({ clock: () => time });
+    const store = memoryStore({ clock: () => time });
     const ask = saga({ name: 'ask', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'asked';
@@ -226,7 +194,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [ask],
       testing: { clock: () => time },
-      guard: { store: guard },
+      guard: { store },
       limits: { tokenTtlMs: 60_000 },
     });
     const one = waiting(await host.start('ask', {}));
@@ -236,7 +204,7 @@ describe('a guard', () => {
     await expect(host.resume(one.token, answer(false))).rejects.toThrow(TokenRefused);
     time = one.expiresAt + 5 * 60_000;
     await host.resume(waiting(await host.start('ask', {})).token, answer(true));
-    expect(guard.size).toBe(1);
+    expect(store.size).toBe(1);
     await expect(host.resume(one.token, answer(false))).rejects.toThrow(TokenRefused);
   });
 
@@ -257,7 +225,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [slow],
       testing: { clock: () => time },
-      guard: { store: memoryGuard({ clock: () => time }) },
+      guard: { store: memoryStore({ clock: () => time }) },
       hooks: {
         ...hooks,
         onSuspended: ({ turn }) => void told.push(`suspended ${turn}`),
@@ -287,13 +255,13 @@ describe('a guard', () => {
         yield* elicit('go', { message: 'Go?', schema: Ok });
         return 'paid';
       });
-    const guard = memoryGuard();
-    const old = hostOf({ sagas: [make('1', 'refuse')], guard: { store: guard } });
+    const store = memoryStore();
+    const old = hostOf({ sagas: [make('1', 'refuse')], guard: { store } });
     const { token } = waiting(await old.start('buy', {}));
     expect(await old.resume(token, answer(true))).toMatchObject({ result: 'paid' });
     const next = hostOf({
       sagas: [make('2', 'accept')],
-      guard: { store: guard },
+      guard: { store },
       compensators: [refund],
     });
     await expect(next.cancel(token)).rejects.toThrow(TokenRefused);
@@ -308,20 +276,20 @@ describe('a guard', () => {
         yield* elicit('sure', { message: 'Sure?', schema: Ok });
         return 'bought';
       });
-    const guard = memoryGuard();
-    const good = hostOf({ sagas: [make('Go?')], guard: { store: guard } });
+    const store = memoryStore();
+    const good = hostOf({ sagas: [make('Go?')], guard: { store } });
     const one = waiting(await good.start('buy', {}));
     const two = waiting(await good.resume(one.token, answer(true)));
-    const bad = hostOf({ sagas: [make('Go on?')], guard: { store: guard } });
+    const bad = hostOf({ sagas: [make('Go on?')], guard: { store } });
     const answered = bad.resume(two.token, answer(true, 'sure'));
     await expect(answered).rejects.toMatchObject({ code: 'replay_mismatch' });
     expect(await good.resume(two.token, answer(true, 'sure'))).toMatchObject({ result: 'bought' });
   });
 });
 
-describe('a guard in memory', () => {
+describe('a guard on a store in memory', () => {
   it('[T13] distinguishes two tokens of one turn', async () => {
-    const guard = memoryGuard({ clock: () => 1 });
+    const guard = storeGuard(memoryStore({ clock: () => 1 }));
     const claim = {
       sagaId: 's',
       turn: 1,

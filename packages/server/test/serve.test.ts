@@ -2,7 +2,7 @@ import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import {
   elicit,
   log,
-  memoryTaskStore,
+  memoryStore,
   progress,
   saga,
   SealError,
@@ -293,7 +293,7 @@ describe('serveSagas', () => {
     });
     const server = serve({
       sagas: [running],
-      tasks: { store: memoryTaskStore(), bearer: 'accept' },
+      tasks: { store: memoryStore(), bearer: 'accept' },
     });
     const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
     const params = {

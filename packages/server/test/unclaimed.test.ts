@@ -1,31 +1,33 @@
 import {
   all,
   elicit,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
-  type SagaGuard,
+  type SagaStore,
   type SagaTurn,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from './fixtures/clock.ts';
 import { accept, hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const sure = accept('sure', {});
 
-/** A guard that cannot be asked for claims, the first time. */
-function guardDownOnce(clock: () => number): SagaGuard {
-  const guard = memoryGuard({ clock });
+/** A store whose guard cannot be asked for claims, the first time. */
+function guardDownOnce(clock: () => number): SagaStore {
   let isDown = true;
-  return {
-    ...guard,
-    claim: (key, expiresAt) => {
-      if (!isDown) return guard.claim(key, expiresAt);
-      isDown = false;
-      throw new Error('ECONNREFUSED 10.0.0.7');
-    },
-  };
+  return storeWithGuard(
+    (guard) => ({
+      claim: (key, expiresAt) => {
+        if (!isDown) return guard.claim(key, expiresAt);
+        isDown = false;
+        throw new Error('ECONNREFUSED 10.0.0.7');
+      },
+    }),
+    memoryStore({ clock }),
+  );
 }
 
 function refused(turn: Promise<SagaTurn>): Promise<void> {
@@ -127,7 +129,7 @@ describe('a `once` step while the guard is down', () => {
       return 'done';
     });
     const { host } = hostOf(order, {
-      guard: { store: { ...memoryGuard({ clock }), claim: down } },
+      guard: { store: storeWithGuard(() => ({ claim: down }), memoryStore({ clock })) },
       clock,
     });
     expect(await host.start('order', {})).toMatchObject({

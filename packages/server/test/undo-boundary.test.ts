@@ -1,26 +1,27 @@
 import {
   elicit,
-  memoryGuard,
+  memoryStore,
   now,
   saga,
   sleep,
   step,
   StepTimedOut,
   type Program,
-  type SagaGuard,
   type SagaHostOptions,
   type StepAnswer,
   type Steps,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
 import { start as startTime, testClock } from './fixtures/clock.ts';
 import { hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../test/support/known-logs.ts';
+import { restartLog } from '../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 /** Charges, and fails the first time it ships. */
 function shop() {
@@ -44,22 +45,27 @@ function shop() {
 test('[E1] [E3] stores the effects of a turn before it undoes them, so a repeated request runs none again', async () => {
   const { did, order } = shop();
   const clock = testClock();
-  const guard = memoryGuard({ clock });
-  const { host, told } = hostOf(order, { guard: { store: guard }, clock });
+  const aborting = new AbortController();
+  let aborts = false;
+  const store = storeWithGuard(
+    (guard) => ({
+      finish: (fence, response) => {
+        if (aborts) aborting.abort();
+        return guard.finish(fence, response);
+      },
+    }),
+    memoryStore({ clock }),
+  );
+  const { host, told } = hostOf(order, { guard: { store }, clock });
   const first = await host.start('order', {});
   if (first.status !== 'suspended') throw new Error(first.status);
   const answer = [{ stepId: 'sure', result: { action: 'accept', content: {} } }];
-  const aborting = new AbortController();
   // The request is aborted as soon as the undo begins, so the client does not get the result.
-  const finish = guard.finish.bind(guard);
-  guard.finish = (fence, response) => {
-    aborting.abort();
-    return finish(fence, response);
-  };
+  aborts = true;
   await expect(host.resume(first.token, answer, { signal: aborting.signal })).rejects.toThrow(
     'aborted',
   );
-  guard.finish = finish;
+  aborts = false;
   expect(did).toEqual(['charge']);
 
   const end = await host.resume(first.token, answer);
@@ -79,23 +85,22 @@ function dying(
 ) {
   const did: string[] = [];
   const clock = testClock();
-  const guard = memoryGuard({ clock });
-  const [finish, release, begin] = [
-    guard.finish.bind(guard),
-    guard.release.bind(guard),
-    guard.begin.bind(guard),
-  ];
   let begun = 0;
   let isDead = false;
-  guard.begin = (claim) => {
-    begun += 1;
-    return begin(claim);
-  };
-  guard.finish = (...turn) => {
-    if (isDead) throw new Error('dead');
-    return finish(...turn);
-  };
-  guard.release = (...turn) => (isDead ? undefined : release(...turn));
+  const store = storeWithGuard(
+    (guard) => ({
+      begin: (claim) => {
+        begun += 1;
+        return guard.begin(claim);
+      },
+      finish: (...turn) => {
+        if (isDead) throw new Error('dead');
+        return guard.finish(...turn);
+      },
+      release: (...turn) => (isDead ? undefined : guard.release(...turn)),
+    }),
+    memoryStore({ clock }),
+  );
   const charge = step('charge', () => void did.push('charge'), {
     compensate: () => {
       did.push('refund');
@@ -107,7 +112,7 @@ function dying(
     return yield* body(did);
   });
   const hostFor = (program: Program = order) =>
-    hostOf(program, { guard: { store: guard }, clock, limits: { maxHoldMs: 0 }, ...options }).host;
+    hostOf(program, { guard: { store }, clock, limits: { maxHoldMs: 0 }, ...options }).host;
   return {
     did,
     charge,
@@ -264,33 +269,33 @@ test('[E8] [T11] the queue undoes a saga over the token limit if its process and
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const large = saga({ name: 'large', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('charge', () => 'x'.repeat(100_000), { compensate: () => void did.push('refund') });
     yield* elicit('more', { message: 'More?', schema: Empty });
     return 'shipped';
   });
-  const hostFor = (change: Partial<SagaGuard>) =>
+  const hostFor = (change: (guard: SagaGuard) => Partial<SagaGuard> = () => ({})) =>
     hostOf(large, {
-      guard: { store: { ...guard, ...change } },
+      guard: { store: storeWithGuard(change, store) },
       clock,
       hooks: { onSuspended: (told) => void facts.push(told), onError: () => undefined },
     }).host;
-  const { token } = suspended(await hostFor({}).start('large', {}));
+  const { token } = suspended(await hostFor().start('large', {}));
   // The process dies after it has stored the failure of the saga.
   let begun = 0;
-  const dies = hostFor({
+  const dies = hostFor((guard) => ({
     begin: (claim) => {
       begun += 1;
       if (begun > 1) throw new Error('dead');
       return guard.begin(claim);
     },
-  });
+  }));
   await expect(dies.resume(token, accepts)).rejects.toMatchObject({ code: 'guard_down' });
   expect(did).toEqual([]);
   clock.now += 3 * hour;
-  expect(await hostFor({}).cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({
+  expect(await hostFor().cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({
     status: 'failed',
     compensated: [{ stepId: 'charge' }],
   });

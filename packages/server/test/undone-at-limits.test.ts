@@ -1,8 +1,10 @@
-import { elicit, memoryGuard, saga, step, type SagaGuard } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
 import { testClock } from './fixtures/clock.ts';
 import { accept, hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const answer = [accept('sure', {})];
 
@@ -23,7 +25,7 @@ test('[T11] [E3] waits between two attempts of an undo in the request if no toke
     return 'done';
   });
   const { host } = hostOf(order, {
-    guard: { store: memoryGuard({ clock }) },
+    guard: { store: memoryStore({ clock }) },
     clock,
     testing: {
       sleep: async (ms) => {
@@ -45,7 +47,7 @@ test('[T11] [E3] waits between two attempts of an undo in the request if no toke
 test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal limit', async () => {
   const did: string[] = [];
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const does = (what: string) =>
     step(what, () => void did.push(what), {
       compensate: () => void did.push(`undo ${what}`),
@@ -59,7 +61,7 @@ test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal 
   });
   const host = (change: Partial<SagaGuard> = {}) =>
     hostOf(order, {
-      guard: { store: { ...guard, ...change } },
+      guard: { store: storeWithGuard(() => change, store) },
       clock,
       limits: { maxJournalEntries: 2 },
     }).host;

@@ -19,7 +19,6 @@ export type SendStatement = (
 export interface Tables {
   readonly schema: string;
   readonly entries: string;
-  readonly boxes: string;
 }
 
 /** A database of any kind. */
@@ -86,7 +85,6 @@ export function tablesOf(dialect: Dialect, { prefix = 'mcp_saga_' }: SqlOptions)
   return {
     schema: name('schema'),
     entries: name('entries'),
-    boxes: name('boxes'),
   };
 }
 
@@ -122,8 +120,6 @@ function reported(error: unknown, { entries }: Tables): Error {
   };
   const text = String(message ?? error);
   const isMissing = code === '42P01' || text.includes('no such table');
-  const hint = isMissing
-    ? ` Create the tables (${entries} and others) with createTables() of the store.`
-    : '';
+  const hint = isMissing ? ` Create the tables (${entries}) with createTables() of the store.` : '';
   return Object.assign(new Error(text + hint), typeof code === 'string' ? { code } : {});
 }

@@ -1,4 +1,4 @@
-/** Guard, task store, and mailbox in PostgreSQL or SQLite, shared by a fleet of saga hosts. */
+/** Store in PostgreSQL or SQLite, shared by a fleet of saga hosts. */
 export { postgresMigrations, postgresStore } from './postgres-store.ts';
 export { sqliteMigrations, sqliteStore } from './sqlite-store.ts';
 export type { SqlStore } from './sql-store.ts';

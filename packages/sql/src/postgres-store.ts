@@ -8,8 +8,7 @@ import { digestOf } from './sql-text.ts';
 import { storeOf, type SqlStore } from './sql-store.ts';
 
 /**
- * Creates the guard, the task store, and the mailbox of a host in one PostgreSQL database, for
- * hosts of any number of processes. Each change is one statement. A pool of `pg` prepares it; a
+ * Creates the store of a host in one PostgreSQL database, for hosts of any number of processes. Each change is one statement. A pool of `pg` prepares it; a
  * pooler that loses prepared statements gets it unprepared, so PgBouncer works. Leases go by the clock of the database. Later calls
  * remove expired rows, up to 200 at a time.
  * @param client - pool or client; the caller closes the client

@@ -21,14 +21,6 @@ export function migrationsOf(tables: Tables): readonly (readonly string[])[] {
 )`,
       `CREATE INDEX IF NOT EXISTS ${index(tables.entries)}_due ON ${tables.entries} (due_at)`,
       `CREATE INDEX IF NOT EXISTS ${index(tables.entries)}_charged ON ${tables.entries} (principal, due_at, bytes) WHERE principal IS NOT NULL`,
-      `CREATE TABLE IF NOT EXISTS ${tables.boxes} (
-  box TEXT NOT NULL PRIMARY KEY,
-  answers TEXT NOT NULL,
-  size BIGINT NOT NULL,
-  is_closed SMALLINT NOT NULL,
-  expires_at BIGINT NOT NULL
-)`,
-      `CREATE INDEX IF NOT EXISTS ${index(tables.boxes)}_due ON ${tables.boxes} (expires_at)`,
       `INSERT INTO ${tables.schema} (version) VALUES (1) ON CONFLICT DO NOTHING`,
     ],
   ];

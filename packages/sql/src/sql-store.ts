@@ -1,13 +1,11 @@
-import { storeGuard, storeTasks, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
+import type { SagaStore } from '@mcp-saga/server/stores';
 import type { Database } from './database.ts';
+import { sqlEntries, sweepOf } from './sql-entries.ts';
+import { sqlLists } from './sql-lists.ts';
 import { createTables } from './sql-schema.ts';
-import { sqlEntryStore } from './sql-entry-store.ts';
-import { sqlMailbox } from './sql-mailbox.ts';
 
-/** Stores of a host in one database. */
+/** Store of a host in a database. */
 export interface SqlStore extends SagaStore {
-  /** Entries of the guard. */
-  readonly entries: EntryStore;
   /**
    * Creates the missing tables. Several processes can call the function at once, at each start. The
    * user of the database needs the permission to create tables.
@@ -16,14 +14,12 @@ export interface SqlStore extends SagaStore {
   createTables(): Promise<void>;
 }
 
-/** Makes the stores of a database. */
+/** Makes the store of a database. */
 export function storeOf(database: Database): SqlStore {
-  const entries = sqlEntryStore(database);
+  const sweep = sweepOf(database);
   return {
-    entries,
-    guard: storeGuard(entries),
-    tasks: storeTasks(entries),
-    mailbox: sqlMailbox(database),
+    ...sqlEntries(database, sweep),
+    ...sqlLists(database, sweep),
     createTables: () => createTables(database),
   };
 }

@@ -1,4 +1,4 @@
-// PostgreSQL stores no NUL, no client sends half of a surrogate pair, and a box is a list of words.
+// PostgreSQL stores no NUL, no client sends half of a surrogate pair, and the values of a list are words.
 const unstorable = /[%\s\p{Cc}\p{Cs}]/gu;
 const escaped = /%([0-9a-f]{4})/g;
 

@@ -14,8 +14,7 @@ import { migrationTexts } from './sql-schema.ts';
 import { storeOf, type SqlStore } from './sql-store.ts';
 
 /**
- * Creates the guard, the task store, and the mailbox of a host in one SQLite database: a file for
- * the processes of one machine, or a service such as Cloudflare D1 or Turso for any number of
+ * Creates the store of a host in one SQLite database: a file for the processes of one machine, or a service such as Cloudflare D1 or Turso for any number of
  * hosts. Supports SQLite 3.35 or newer. Each change is one statement. Later calls remove expired
  * rows, up to 200 at a time.
  * @param client - database or client; the caller closes the client. Processes with a common file

@@ -8,6 +8,7 @@ import {
   type SuspendedTurn,
 } from '@mcp-saga/server';
 import type { SqlStore } from '@mcp-saga/sql';
+import { storeGuard } from '@mcp-saga/server/internal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectLibsql, connectPglite, type Connected } from './support/databases.ts';
 import { patient } from '../../../test/support/patience.ts';
@@ -159,14 +160,15 @@ describe.each([
       const [one, other] = database.stores({ ...patient, prefix: `skew${made}_` });
       await one.createTables();
       const now = Date.now();
-      expect(await one.guard.claim('once', now + 60 * minute)).toBe(true);
-      expect(await other.guard.claim('once', now + skew + 60 * minute)).toBe(false);
-      const bounds = { expiresAt: now + 60 * minute, maxAnswers: 4 };
-      expect(await one.mailbox.put('box', 'ann', 'first', bounds)).toBe('stored');
-      const later = { ...bounds, expiresAt: bounds.expiresAt + skew };
-      expect(await other.mailbox.put('box', 'ann', 'second', later)).toBe('taken');
-      expect(await other.mailbox.list('box')).toEqual({
-        answers: [{ slot: 'ann', sealed: 'first' }],
+      expect(await storeGuard(one).claim('once', now + 60 * minute)).toBe(true);
+      expect(await storeGuard(other).claim('once', now + skew + 60 * minute)).toBe(false);
+      const bounds = { expiresAtMs: now + 60 * minute, maxValues: 4 };
+      const key = { group: 'list', name: 'ann' };
+      expect(await one.append(key, 'first', bounds)).toBe('added');
+      const later = { ...bounds, expiresAtMs: bounds.expiresAtMs + skew };
+      expect(await other.append(key, 'second', later)).toBe('taken');
+      expect(await other.list('list')).toEqual({
+        values: [{ name: 'ann', value: 'first' }],
         isClosed: false,
       });
     },

@@ -1,3 +1,4 @@
+import { storeGuard } from '@mcp-saga/server/internal';
 import { postgresMigrations, postgresStore, type PostgresClient } from '@mcp-saga/sql';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -6,8 +7,8 @@ import {
   startPostgres,
   type PostgresServer,
 } from '../../../test/support/postgres-server.ts';
-import { guardConformance, mailboxConformance } from '../../testing/src/guard.ts';
-import { guardsOn, shiftedStores } from '../../../test/support/shifted-store.ts';
+import { storeConformance } from '../../testing/src/stores.ts';
+import { shiftedStores } from '../../../test/support/shifted-store.ts';
 import { pass } from './support/pass.ts';
 import { patient } from '../../../test/support/patience.ts';
 
@@ -67,7 +68,7 @@ describeWithPostgres('in PostgreSQL', () => {
     await store.createTables();
     const expiresAt = Date.now() + hour;
     for (const key of ['a:1', 'a:2', 'a:3'])
-      expect(await store.guard.claim(key, expiresAt)).toBe(true);
+      expect(await storeGuard(store).claim(key, expiresAt)).toBe(true);
     const { rows } = await pool.query(
       "SELECT statement FROM pg_prepared_statements WHERE name LIKE 'mcp_saga_%'",
     );
@@ -80,8 +81,8 @@ describeWithPostgres('in PostgreSQL', () => {
     await store.createTables();
     const expiresAt = Date.now() + hour;
     for (const key of ['a:1', 'a:2', 'a:3']) {
-      expect(await store.guard.claim(key, expiresAt)).toBe(true);
-      expect(await store.guard.claim(key, expiresAt)).toBe(false);
+      expect(await storeGuard(store).claim(key, expiresAt)).toBe(true);
+      expect(await storeGuard(store).claim(key, expiresAt)).toBe(false);
     }
   });
 
@@ -98,7 +99,7 @@ describeWithPostgres('in PostgreSQL', () => {
     await pool.query(
       `ALTER TABLE ${prefix}entries SET (autovacuum_enabled = off); INSERT INTO ${prefix}entries SELECT ${row} FROM generate_series(1, 5000) AS n`,
     );
-    expect(await store.guard.claim('a:1', Date.now() + hour)).toBe(true);
+    expect(await storeGuard(store).claim('a:1', Date.now() + hour)).toBe(true);
     const sweeps = [...sent].filter((sql) => sql.includes('SKIP LOCKED'));
     expect(sweeps).toHaveLength(2);
     for (const sweep of sweeps) {
@@ -110,37 +111,20 @@ describeWithPostgres('in PostgreSQL', () => {
   it('[T13] reports other errors of a prepared statement', async () => {
     const pool = poolOf(1);
     const store = postgresStore(pool, { ...patient, prefix: freshPrefix() });
-    await expect(store.guard.claim('a:1', Date.now() + hour)).rejects.toMatchObject({
+    await expect(storeGuard(store).claim('a:1', Date.now() + hour)).rejects.toMatchObject({
       code: '42P01',
     });
   });
 
   it('[T13] keeps its promises behind a transaction pooler', async () => {
     const pool = poolOf();
-    const fresh = async () => {
+    const make = async () => {
       const prefix = freshPrefix();
       const store = postgresStore(pooled(pool), { ...patient, prefix });
       await store.createTables();
-      return {
-        store,
-        now: Date.now,
-        pass: (ms: number) => pass((sql) => pool.query(sql), prefix, ms),
-      };
+      return shiftedStores(store, store, (ms) => pass((sql) => pool.query(sql), prefix, ms));
     };
-    const cases = [
-      ...guardConformance(
-        async () => {
-          const { store, pass: passInDatabase } = await fresh();
-          return guardsOn(shiftedStores(store.entries, store.entries, passInDatabase));
-        },
-        { runs: 5 },
-      ),
-      ...mailboxConformance(async () => {
-        const { store, ...time } = await fresh();
-        return { mailbox: store.mailbox, elsewhere: store.mailbox, ...time };
-      }),
-    ];
-    for (const { run } of cases) await run();
+    for (const { run } of storeConformance(make, { runs: 5 })) await run();
   });
 
   it('allows many processes to create the tables at once', async () => {
@@ -150,7 +134,7 @@ describeWithPostgres('in PostgreSQL', () => {
     );
     await Promise.all(stores.map((store) => store.createTables()));
     const claims = await Promise.all(
-      stores.map(async ({ guard }) => await guard.claim('saga:fire', Date.now() + hour)),
+      stores.map(async (store) => await storeGuard(store).claim('saga:fire', Date.now() + hour)),
     );
     expect(claims.filter(Boolean)).toHaveLength(1);
   });
@@ -165,13 +149,16 @@ describeWithPostgres('in PostgreSQL', () => {
     const { rows } = await pool.query(
       "SELECT tablename FROM pg_tables WHERE schemaname = 'billing' ORDER BY 1",
     );
-    const names = ['boxes', 'entries', 'schema'].map((name) => ({
+    const names = ['entries', 'schema'].map((name) => ({
       tablename: `saga_${name}`,
     }));
     expect(rows).toEqual(names);
-    const { tasks } = postgresStore(pool, { ...patient, prefix });
-    expect(await tasks.write('a', 'sealed', 0, Date.now() + hour)).toBe('written');
-    expect(await tasks.read('a')).toMatchObject({ sealed: 'sealed' });
+    const store = postgresStore(pool, { ...patient, prefix });
+    const task = { group: 'a', name: 'task' };
+    const value = { head: 'task', body: 'sealed' };
+    const written = await store.write(task, value, 0, { expiresAtMs: Date.now() + hour });
+    expect(written.status).toBe('written');
+    expect(await store.read(task)).toMatchObject(value);
   });
 
   it('[T13] needs only permission to read and write its tables', async () => {
@@ -179,11 +166,11 @@ describeWithPostgres('in PostgreSQL', () => {
     const prefix = freshPrefix();
     await postgresStore(owner, { ...patient, prefix }).createTables();
     await owner.query("CREATE ROLE host LOGIN PASSWORD 'x'");
-    const tables = ['entries', 'boxes'].map((name) => prefix + name).join(', ');
-    await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO host`);
+    await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${prefix}entries TO host`);
     const pool = new Pool({ connectionString: server.url.replace('saga@', 'host@') });
     onTestFinished(() => pool.end());
-    const { guard, tasks, mailbox } = postgresStore(pool, { ...patient, prefix });
+    const store = postgresStore(pool, { ...patient, prefix });
+    const guard = storeGuard(store);
     const expiresAt = Date.now() + hour;
     const turn = {
       sagaId: 's',
@@ -199,11 +186,12 @@ describeWithPostgres('in PostgreSQL', () => {
       throw new Error('The turn does not run.');
     await guard.release(verdict.run);
     await guard.claim('s:fire', expiresAt);
-    await tasks.write('a', 'sealed', 0, expiresAt);
-    await mailbox.put('a', 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
-    await mailbox.close('a', expiresAt);
-    expect(await mailbox.list('a')).toEqual({
-      answers: [{ slot: 'ada', sealed: 'sealed' }],
+    const bounds = { expiresAtMs: expiresAt, maxValues: 1 };
+    await store.write({ group: 'a', name: 'task' }, { head: 'task', body: 'sealed' }, 0, bounds);
+    await store.append({ group: 'a', name: 'ada' }, 'sealed', bounds);
+    await store.close('a', expiresAt);
+    expect(await store.list('a')).toEqual({
+      values: [{ name: 'ada', value: 'sealed' }],
       isClosed: true,
     });
   });
@@ -211,7 +199,7 @@ describeWithPostgres('in PostgreSQL', () => {
   it('[T13] keeps leases, claims, and answers if the server crashes', async () => {
     const prefix = freshPrefix();
     const store = postgresStore(poolOf(), { ...patient, prefix });
-    const { guard, mailbox } = store;
+    const guard = storeGuard(store);
     await store.createTables();
     const expiresAt = Date.now() + hour;
     const turn = {
@@ -227,7 +215,9 @@ describeWithPostgres('in PostgreSQL', () => {
     if (typeof verdict === 'string' || !('run' in verdict))
       throw new Error('The turn does not run.');
     await guard.claim('s:fire', expiresAt);
-    await mailbox.put('a', 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
+    const key = { group: 'a', name: 'ada' };
+    const bounds = { expiresAtMs: expiresAt, maxValues: 1 };
+    await store.append(key, 'sealed', bounds);
     await server.kill();
     await expect(guard.finish(verdict.run, 'sealed')).rejects.toThrow(/./);
     await server.restart();
@@ -235,6 +225,6 @@ describeWithPostgres('in PostgreSQL', () => {
     expect(await guard.finish(verdict.run, 'sealed')).toBe(true);
     expect(await guard.begin(turn)).toMatchObject({ response: 'sealed' });
     expect(await guard.claim('s:fire', expiresAt)).toBe(false);
-    expect(await mailbox.put('a', 'ada', 'other', { expiresAt, maxAnswers: 1 })).toBe('taken');
+    expect(await store.append(key, 'other', bounds)).toBe('taken');
   });
 });

@@ -1,5 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { createClient } from '@libsql/client';
+import { storeGuard, type SagaGuard } from '@mcp-saga/server/internal';
+import type { EntryKey } from '@mcp-saga/server/stores';
 import { neon } from '@neondatabase/serverless';
 import {
   postgresMigrations,
@@ -13,6 +15,9 @@ import {
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
 import { pass } from './support/pass.ts';
+
+/** Key of the entry of a task. */
+const task = (group: string): EntryKey => ({ group, name: 'task' });
 
 const silent = (answer: Promise<never>): PostgresClient => ({ query: () => answer });
 
@@ -88,8 +93,8 @@ describe('a store in a database', () => {
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));
     const failed = [
-      expect(postgresStore(never).guard.begin(claim())).rejects.toThrow('within 5000 ms'),
-      expect(postgresStore(never, { timeoutMs: 100 }).tasks.read('a')).rejects.toThrow(
+      expect(storeGuard(postgresStore(never)).begin(claim())).rejects.toThrow('within 5000 ms'),
+      expect(postgresStore(never, { timeoutMs: 100 }).read(task('a'))).rejects.toThrow(
         'within 100 ms',
       ),
     ];
@@ -100,9 +105,9 @@ describe('a store in a database', () => {
   });
 
   it('rejects an unexpected reply', async () => {
-    const { mailbox } = postgresStore({ query: () => Promise.resolve({ rows: [] }) });
-    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
-    await expect(mailbox.put('a', 'ada', 'x', bounds)).rejects.toThrow(TypeError);
+    const store = postgresStore({ query: () => Promise.resolve({ rows: [] }) });
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
+    await expect(store.append({ group: 'a', name: 'ada' }, 'x', bounds)).rejects.toThrow(TypeError);
   });
 });
 
@@ -113,12 +118,14 @@ afterAll(async () => await (await pglite)?.close());
 interface Opened {
   readonly prefix: string;
   readonly store: SqlStore;
+  /** The guard of a host on the store. */
+  readonly guard: SagaGuard;
   /** The same store, by a client whose statements all run twice, as after a lost reply. */
   readonly twice: SqlStore;
   readonly rows: (sql: string) => Promise<readonly { readonly [column: string]: unknown }[]>;
 }
 
-const databases: readonly [string, () => Promise<Opened>][] = [
+const databases: readonly [string, () => Promise<Omit<Opened, 'guard'>>][] = [
   [
     'PGlite',
     async () => {
@@ -160,13 +167,18 @@ const databases: readonly [string, () => Promise<Opened>][] = [
   ],
 ];
 
-describe.each(databases)('in %s', (_, open) => {
+describe.each(databases)('in %s', (_, connect) => {
+  const open = async (): Promise<Opened> => {
+    const opened = await connect();
+    return { ...opened, guard: storeGuard(opened.store) };
+  };
+
   it('[T13] a statement that runs again after a lost reply counts once', async () => {
-    const { store, twice } = await open();
+    const { store, guard: onceGuard, twice } = await open();
     await store.createTables();
-    const { guard, tasks, mailbox } = twice;
+    const guard = storeGuard(twice);
     const fence = fenceOf(await guard.begin(claim()));
-    expect(await store.guard.begin(claim())).toBe('busy');
+    expect(await onceGuard.begin(claim())).toBe('busy');
     await guard.release(fence);
     const again = fenceOf(await guard.begin(claim()));
     expect(again.number).toBeGreaterThan(fence.number);
@@ -179,82 +191,80 @@ describe.each(databases)('in %s', (_, open) => {
     expect(await guard.finish(again, 'other')).toBe(false);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
-    expect(await tasks.write('a', 'one', 0, Date.now() + hour)).toBe('written');
-    const { version = 0 } = (await tasks.read('a')) ?? {};
-    expect(await tasks.write('a', 'two', version, Date.now() + hour)).toBe('written');
-    expect(await tasks.write('a', 'three', version, Date.now() + hour)).toBe('other');
-    expect(await tasks.read('a')).toMatchObject({ sealed: 'two' });
-    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
-    expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
-    expect(await mailbox.put('a', 'ada', 'two', bounds)).toBe('taken');
-    expect(await mailbox.put('a', 'eve', 'two', bounds)).toBe('full');
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
+    const write = async (body: string, expected: number) =>
+      (await twice.write(task('a'), { head: 'task', body }, expected, bounds)).status;
+    expect(await write('one', 0)).toBe('written');
+    const { version = 0 } = (await twice.read(task('a'))) ?? {};
+    expect(await write('two', version)).toBe('written');
+    expect(await write('three', version)).toBe('other');
+    expect(await twice.read(task('a'))).toMatchObject({ body: 'two' });
+    const ada = { group: 'a', name: 'ada' };
+    expect(await twice.append(ada, 'one', bounds)).toBe('added');
+    expect(await twice.append(ada, 'two', bounds)).toBe('taken');
+    expect(await twice.append({ ...ada, name: 'eve' }, 'two', bounds)).toBe('full');
   });
 
   it('[T13] a request that waits for another gets its request, also after a lost reply', async () => {
-    const { store, twice } = await open();
+    const { store, guard, twice } = await open();
     await store.createTables();
-    await store.guard.release(fenceOf(await store.guard.begin(claim({ request: 'brought' }))));
-    const awaiting = await twice.guard.begin(claim({ digest: 'no', awaits: true }));
+    await guard.release(fenceOf(await guard.begin(claim({ request: 'brought' }))));
+    const awaiting = await storeGuard(twice).begin(claim({ digest: 'no', awaits: true }));
     expect(awaiting).toMatchObject({ interrupted: 'brought', other: true });
-    expect(await store.guard.finish(fenceOf(awaiting), 'sealed')).toBe(true);
+    expect(await guard.finish(fenceOf(awaiting), 'sealed')).toBe(true);
   });
 
   it('[T13] a forgotten turn and a new lease never have the same number', async () => {
-    const { store } = await open();
+    const { store, guard } = await open();
     await store.createTables();
     const numbers: number[] = [];
     for (let count = 0; count < 20; count += 1) {
-      const fence = fenceOf(await store.guard.begin(claim()));
+      const fence = fenceOf(await guard.begin(claim()));
       numbers.push(fence.number);
-      expect(await store.guard.forget(fence)).toBe(true);
+      expect(await guard.forget(fence)).toBe(true);
     }
     expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other));
   });
 
   it('[T13] rejects a turn if the clocks of database and host differ by more than 30 s', async () => {
-    const { store, rows, prefix } = await open();
+    const { store, guard, rows, prefix } = await open();
     await store.createTables();
     for (const seconds of [-40, 40]) {
       const asked = claim({ now: Date.now() + seconds * 1_000 });
-      await expect(store.guard.begin(asked)).rejects.toThrow();
+      await expect(guard.begin(asked)).rejects.toThrow();
     }
     expect(await rows(`SELECT * FROM ${prefix}entries`)).toHaveLength(0);
-    fenceOf(await store.guard.begin(claim({ now: Date.now() + 20_000 })));
-    await expect(store.guard.begin(claim({ now: Date.now() + 40_000 }))).rejects.toThrow('30 s');
+    fenceOf(await guard.begin(claim({ now: Date.now() + 20_000 })));
+    await expect(guard.begin(claim({ now: Date.now() + 40_000 }))).rejects.toThrow('30 s');
   });
 
   it('[T13] rejects an entry that would expire at once because the clock of the database is ahead', async () => {
-    const { store } = await open();
+    const { store, guard } = await open();
     await store.createTables();
     const expiresAt = Date.now() - 1_000;
-    await expect(store.guard.begin(claim({ expiresAt }))).rejects.toThrow('clock of the database');
-    await expect(store.guard.claim('saga:fire', expiresAt)).rejects.toThrow();
-    const put = store.mailbox.put('a', 'ada', 'x', { expiresAt, maxAnswers: 1 });
-    await expect(put).rejects.toThrow();
-    expect(await store.guard.claim('saga:fire', Date.now() + hour)).toBe(true);
-    expect(await store.mailbox.list('a')).toEqual({ answers: [], isClosed: false });
+    await expect(guard.begin(claim({ expiresAt }))).rejects.toThrow('clock of the database');
+    await expect(guard.claim('saga:fire', expiresAt)).rejects.toThrow();
+    const bounds = { expiresAtMs: expiresAt, maxValues: 1 };
+    await expect(store.append({ group: 'a', name: 'ada' }, 'x', bounds)).rejects.toThrow();
+    expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
+    expect(await store.list('a')).toEqual({ values: [], isClosed: false });
   });
 
   it('names the function that creates missing tables', async () => {
-    const { store } = await open();
-    const { message } = await errorOf(() => store.guard.begin(claim()));
+    const { guard } = await open();
+    const { message } = await errorOf(() => guard.begin(claim()));
     expect(message).toContain('createTables()');
   });
 
   it('[T13] an error of the database contains no sealed value', async () => {
-    const { store, rows, prefix } = await open();
+    const { store, guard, rows, prefix } = await open();
     await store.createTables();
-    for (const [table, column] of [
-      ['entries', 'body'],
-      ['boxes', 'answers'],
-    ]) {
-      await rows(`ALTER TABLE ${prefix}${table} RENAME COLUMN ${column} TO other`);
-    }
-    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
+    await rows(`ALTER TABLE ${prefix}entries RENAME COLUMN body TO other`);
+    const bounds = { expiresAtMs: Date.now() + hour, maxValues: 1 };
     const errors = await Promise.all([
-      errorOf(() => store.guard.begin(claim({ request: 'SEALED' }))),
-      errorOf(() => store.tasks.write('a', 'SEALED', 0, Date.now() + hour)),
-      errorOf(() => store.mailbox.put('a', 'ada', 'SEALED', bounds)),
+      errorOf(() => guard.begin(claim({ request: 'SEALED' }))),
+      errorOf(() => store.write(task('a'), { head: 'task', body: 'SEALED' }, 0, bounds)),
+      errorOf(() => store.append({ group: 'a', name: 'ada' }, 'SEALED', bounds)),
     ]);
     for (const error of errors) {
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('SEALED');
@@ -265,49 +275,57 @@ describe.each(databases)('in %s', (_, open) => {
   it('creates tables again without data loss', async () => {
     const { store, rows, prefix } = await open();
     await store.createTables();
-    await store.tasks.write('a', 'one', 0, Date.now() + hour);
+    const life = { expiresAtMs: Date.now() + hour };
+    await store.write(task('a'), { head: 'task', body: 'one' }, 0, life);
     await store.createTables();
-    expect(await store.tasks.read('a')).toMatchObject({ sealed: 'one' });
+    expect(await store.read(task('a'))).toMatchObject({ body: 'one' });
     expect(
       (await rows(`SELECT version FROM ${prefix}schema`)).map(({ version }) => Number(version)),
     ).toEqual([1]);
   });
 
   it('removes up to 200 expired rows on the first call and each 50th', async () => {
-    const { store, rows, prefix } = await open();
+    const { store, guard, rows, prefix } = await open();
     await store.createTables();
-    const left = async (table: string): Promise<number> =>
-      Number((await rows(`SELECT COUNT(*) AS count FROM ${prefix}${table}`))[0]?.['count']);
-    const expiresAt = Date.now() + hour;
+    const left = async (): Promise<readonly number[]> =>
+      await Promise.all(
+        ['<>', '='].map(async (isList) => {
+          const counted = `SELECT COUNT(*) AS count FROM ${prefix}entries WHERE name ${isList} '%list'`;
+          return Number((await rows(counted))[0]?.['count']);
+        }),
+      );
+    const expiresAtMs = Date.now() + hour;
     for (let turn = 0; turn < 300; turn += 1) {
-      await store.guard.begin(claim({ turn }));
+      await guard.begin(claim({ turn }));
     }
-    await store.mailbox.put('a', 'ada', 'x', { expiresAt, maxAnswers: 1 });
-    await store.guard.claim('saga:fire', expiresAt);
+    await store.append({ group: 'a', name: 'ada' }, 'x', { expiresAtMs, maxValues: 1 });
+    await guard.claim('saga:fire', expiresAtMs);
     await pass(rows, prefix, 2 * hour);
-    expect(await Promise.all(['entries', 'boxes'].map(left))).toEqual([301, 1]);
-    // As many calls as lead to the next sweep of each store.
-    for (let count = 0; count < 50; count += 1) {
-      await store.guard.claim(`saga:${count}`, Date.now() + hour);
-      await store.mailbox.put('new', `${count}`, 'x', {
-        expiresAt: Date.now() + hour,
-        maxAnswers: 99,
-      });
-    }
-    expect(await Promise.all(['entries', 'boxes'].map(left))).toEqual([151, 1]);
+    expect(await left()).toEqual([301, 1]);
+    // As many calls as lead to the next sweep: the additions to lists count, too.
+    const call = async (count: number): Promise<void> => {
+      await guard.claim(`saga:${count}`, Date.now() + hour);
+      const bounds = { expiresAtMs: Date.now() + hour, maxValues: 99 };
+      await store.append({ group: 'new', name: `${count}` }, 'x', bounds);
+    };
+    for (let count = 0; count < 25; count += 1) await call(count);
+    const [entries = 0, lists = 0] = await left();
+    expect(entries + lists).toBe(302 + 25 + 1 - 200);
+    for (let count = 25; count < 50; count += 1) await call(count);
+    expect(await left()).toEqual([50, 1]);
   });
 
   it('removes the response of a turn earlier than the turn, and never an interrupted request', async () => {
-    const { store, rows, prefix } = await open();
+    const { store, guard, rows, prefix } = await open();
     await store.createTables();
     const times = { respondsUntil: Date.now() + hour, expiresAt: Date.now() + 3 * hour };
-    await store.guard.finish(fenceOf(await store.guard.begin(claim(times))), 'sealed');
-    await store.guard.release(
-      fenceOf(await store.guard.begin(claim({ ...times, turn: 2, request: 'brought' }))),
+    await guard.finish(fenceOf(await guard.begin(claim(times))), 'sealed');
+    await guard.release(
+      fenceOf(await guard.begin(claim({ ...times, turn: 2, request: 'brought' }))),
     );
     await pass(rows, prefix, 2 * hour);
     for (let count = 0; count < 50; count += 1) {
-      await store.guard.claim(`saga:${count}`, Date.now() + hour);
+      await guard.claim(`saga:${count}`, Date.now() + hour);
     }
     const turns = `SELECT body, bytes FROM ${prefix}entries WHERE name LIKE 'turn:%' ORDER BY name`;
     const kept = (await rows(turns)).map(({ body, bytes }) => [body, Number(bytes)]);
@@ -315,8 +333,8 @@ describe.each(databases)('in %s', (_, open) => {
       [null, 0],
       ['brought', 7],
     ]);
-    expect(await store.guard.begin(claim())).toBe('conflict');
-    expect(await store.guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
+    expect(await guard.begin(claim())).toBe('conflict');
+    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
   });
 });
 
@@ -326,19 +344,20 @@ it('[T13] a turn that is forgotten while another request asks for it is no full 
   const store = sqliteStore(database);
   await store.createTables();
   const charge = { to: 'ada', limit: 1_000 };
-  const held = fenceOf(await store.guard.begin(claim({ charge })));
+  const guard = storeGuard(store);
+  const held = fenceOf(await guard.begin(claim({ charge })));
   let isHeld = true;
   const racing: SqliteClient = {
     execute: async (statement) => {
       // Between the write that finds the turn taken and the read of it.
       if (isHeld && statement.sql.startsWith('SELECT clock')) {
         isHeld = false;
-        await store.guard.forget(held);
+        await guard.forget(held);
       }
       return await database.execute(statement);
     },
   };
-  const asked = await sqliteStore(racing).guard.begin(claim({ charge, digest: 'no' }));
+  const asked = await storeGuard(sqliteStore(racing)).begin(claim({ charge, digest: 'no' }));
   expect(isHeld).toBe(false);
   expect(asked).toHaveProperty('run');
 });

@@ -1,6 +1,6 @@
 import * as kit from '@mcp-saga/testing';
 import * as properties from '@mcp-saga/testing/fast-check';
-import * as guards from '@mcp-saga/testing/guard';
+import * as guards from '@mcp-saga/testing/stores';
 import * as files from '@mcp-saga/testing/node';
 import type { TestSaga } from '@mcp-saga/testing';
 import { saga } from '@mcp-saga/server';

@@ -192,7 +192,7 @@ describe('a stand-in for a delivery', () => {
   });
 });
 
-describe('a mailbox that is down permanently', () => {
+describe('a store of answers that is down permanently', () => {
   it.each(['answers', 'close'])('is read in few turns: %s', async (work) => {
     const script = testSaga(refund).silent.approval('manager');
     const run = await script.fail.step(`manager/${work}`, new Error('down')).run();

@@ -1,4 +1,4 @@
-import { queueConformance, type ConformanceCase } from '@mcp-saga/testing/guard';
+import { queueConformance, type ConformanceCase } from '@mcp-saga/testing/stores';
 import { describe, expect, it } from 'vitest';
 import { referenceQueue, type QueueMistakes } from './support/reference-queue.ts';
 

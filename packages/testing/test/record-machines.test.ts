@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   type Program,
   type SagaHost,
   type SagaHostOptions,
@@ -43,7 +43,7 @@ class Fleet {
   sagas: readonly Program[] = [shipping, desk];
   time = noon;
   readonly #keys = generateKey();
-  readonly #guard = memoryGuard({ clock: () => this.time });
+  readonly #guard = memoryStore({ clock: () => this.time });
   readonly #recording: Partial<RecordSagasOptions>;
   readonly #options: Partial<SagaHostOptions>;
 

@@ -1,7 +1,7 @@
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   type SagaHost,
   type SuspendedTurn,
 } from '@mcp-saga/server';
@@ -26,7 +26,7 @@ function recordingHost(
   const kept: Recording[] = [];
   const errors: unknown[] = [];
   const keys = generateKey();
-  const guard = memoryGuard();
+  const guard = memoryStore();
   const fresh = (): SagaHost =>
     createSagaHost({
       sagas: recordSagas([order], {

@@ -2,7 +2,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   type Program,
@@ -30,7 +30,7 @@ async function taken(
     sagas: recordSagas([program], options),
     keys: generateKey(),
     audience: 'shop',
-    guard: { store: memoryGuard() },
+    guard: { store: memoryStore() },
     hooks: { onTurn: () => undefined },
   });
   let turn = await host.start(program.name, { who: 'Ada' });

@@ -1,5 +1,5 @@
 import { callSaga } from '@mcp-saga/client';
-import { createSagaHost, generateKey, memoryGuard, saga, sleep } from '@mcp-saga/server';
+import { createSagaHost, generateKey, memoryStore, saga, sleep } from '@mcp-saga/server';
 import { testHost, type TestHost, type WireClient } from '@mcp-saga/testing';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -168,7 +168,7 @@ describe('a host on the wire', () => {
       sagas: [parcelService],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       limits: { maxHoldMs: 0 },
       testing: { clock: () => Date.now() + wire.clock.now() },
       tasks: { bearer: 'accept' },

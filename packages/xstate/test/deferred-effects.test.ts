@@ -1,4 +1,4 @@
-import { createSagaHost, memoryTaskStore, type Program, type SagaHost } from '@mcp-saga/server';
+import { createSagaHost, memoryStore, type Program, type SagaHost } from '@mcp-saga/server';
 import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { fromPromise, setup, type AnyStateMachine } from 'xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -222,7 +222,7 @@ function hostOf(
   const clock = testClock();
   const tasks = {
     bearer: 'accept',
-    ...(store ? { store: memoryTaskStore({ clock }) } : { maxIdLength: 4_096 }),
+    ...(store ? { store: memoryStore({ clock }) } : { maxIdLength: 4_096 }),
   } as const;
   const hooks = { onTurn: () => undefined, onWarning: () => undefined };
   const resumableRequests = { bearer: 'accept' } as const;

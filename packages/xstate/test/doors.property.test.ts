@@ -1,4 +1,4 @@
-import { memoryMailbox, type SagaTurn } from '@mcp-saga/server';
+import { memoryStore, type SagaTurn } from '@mcp-saga/server';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
@@ -66,7 +66,7 @@ it('a machine holds each event and answer that was accepted, with its next quest
     fc.asyncProperty(size, size, size, async (first, second, answer) => {
       const urls: string[] = [];
       const clock = testClock();
-      const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+      const outside = { url: base, store: memoryStore({ clock }) };
       const { host } = hostOf(keeping(urls), { clock, outside, limits: { maxHoldMs: 0 } });
       let turn: SagaTurn = await host.start('keeping', {});
       for (const [index, bytes] of [first, second].entries()) {
@@ -115,7 +115,7 @@ it('a machine reserves room for its reminders once, so that an approval with hun
   });
   const clock = testClock();
   const asks = machineSaga({ name: 'asks', version: '1', forks: 'accept' }, machine);
-  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const outside = { url: base, store: memoryStore({ clock }) };
   const { host } = hostOf(asks, { clock, outside, limits: { maxHoldMs: 0 } });
   const turn = await host.start('asks', {});
   expect(turn).toMatchObject({ status: 'suspended' });
@@ -159,7 +159,7 @@ it('a machine gives its room once to waits of which one starts while the other i
   });
   const clock = testClock();
   const waits = machineSaga({ name: 'waits', version: '1', forks: 'accept' }, machine);
-  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const outside = { url: base, store: memoryStore({ clock }) };
   const { host } = hostOf(waits, { clock, outside, limits: { maxHoldMs: 0 } });
   let turn: SagaTurn = await host.start('waits', {});
   const statuses: number[] = [];

@@ -1,18 +1,13 @@
-import {
-  createSagaHost,
-  generateKey,
-  memoryGuard,
-  type StepAnswer,
-  type SuspendedTurn,
-} from '@mcp-saga/server';
+import { createSagaHost, generateKey, type StepAnswer, type SuspendedTurn } from '@mcp-saga/server';
 import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
 import { expectLogs } from '../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../test/support/known-logs.ts';
+import { restartLog } from '../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 const message = 'x'.repeat(20_000);
 const ask = elicit({ message, schema: z.object({ n: z.number() }) });
@@ -44,7 +39,6 @@ function asking() {
       output: 'charged',
     },
   );
-  const guard = memoryGuard();
   const kept: number[] = [];
   const host = createSagaHost({
     sagas: [machineSaga({ name: 'asking', version: '1', forks: 'refuse' }, machine)],
@@ -53,13 +47,12 @@ function asking() {
     testing: { environment: 'production' },
     hooks: { onTurn: () => undefined },
     guard: {
-      store: {
-        ...guard,
+      store: storeWithGuard((guard) => ({
         finish: (fence, sealed) => {
           kept.push(sealed.length);
           return guard.finish(fence, sealed);
         },
-      },
+      })),
     },
   });
   return { host, kept, did };

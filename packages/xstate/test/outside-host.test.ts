@@ -1,4 +1,4 @@
-import { memoryGuard, memoryMailbox, type Program, type SagaHost } from '@mcp-saga/server';
+import { memoryStore, type Program, type SagaHost } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import {
   completed,
@@ -22,11 +22,11 @@ import { alterEnd } from '../../../test/support/wire/tamper.ts';
 
 const form = { origin: 'null', 'sec-fetch-site': 'same-origin' };
 
-/** Hosts that share keys, a clock, and a mailbox, and everything that was delivered. */
+/** Hosts that share keys, a clock, and a store of answers, and everything that was delivered. */
 class Case {
   readonly outbox = new Outbox();
   readonly clock = testClock();
-  readonly #mailbox = memoryMailbox({ clock: this.clock });
+  readonly #store = memoryStore({ clock: this.clock });
   readonly #make: (outbox: Outbox) => Program;
   #test: TestHost | undefined;
 
@@ -37,14 +37,14 @@ class Case {
   get host(): SagaHost {
     this.#test ??= hostOf(this.#make(this.outbox), {
       clock: this.clock,
-      outside: { url: base, mailbox: this.#mailbox },
+      outside: { url: base, store: this.#store },
       limits: { maxHoldMs: 0 },
-      guard: { store: memoryGuard({ clock: this.clock }) },
+      guard: { store: memoryStore({ clock: this.clock }) },
     });
     return this.#test.host;
   }
 
-  /** Continues in another process: only tokens and the mailbox remain. */
+  /** Continues in another process: only tokens and the store of answers remain. */
   restart(): void {
     this.#test = undefined;
   }
@@ -176,7 +176,7 @@ describe('an approval of a machine at a host', () => {
       { forks: 'refuse' },
     );
     const test: Queued = queued(program, {
-      outside: { url: base, mailbox: memoryMailbox({ clock: () => test.clock.now }) },
+      outside: { url: base, store: memoryStore({ clock: () => test.clock.now }) },
       auth: { mayAnswer: () => true },
       // The delay of the machine does not pass while a link is delivered.
       testing: { sleep: () => new Promise(() => undefined) },

@@ -1,4 +1,4 @@
-import { createSagaHost, memoryGuard, StepError, type TurnFacts } from '@mcp-saga/server';
+import { createSagaHost, memoryStore, StepError, type TurnFacts } from '@mcp-saga/server';
 import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise
     sagas: [machineSaga({ name: 'order', version: '1', forks }, machine)],
     keys: 'ephemeral',
     audience: 'shop',
-    guard: { store: memoryGuard({ clock: () => 1_000 }) },
+    guard: { store: memoryStore({ clock: () => 1_000 }) },
     testing: { clock: () => 1_000 },
     hooks: { onTurn: (turn) => turns.push(turn), onWarning: () => undefined },
   });

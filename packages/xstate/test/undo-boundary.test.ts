@@ -1,10 +1,8 @@
 import {
   createSagaHost,
   ElicitationRefused,
-  memoryGuard,
   SagaAborted,
   SagaError,
-  type SagaGuard,
   type SagaHost,
   type StepAnswer,
 } from '@mcp-saga/server';
@@ -13,11 +11,13 @@ import { fromPromise, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { publicMessageOf } from '../../server/src/wire/errors.ts';
+import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 interface Shop {
   readonly did: string[];
   readonly host: SagaHost;
-  readonly guard: SagaGuard;
+  /** Aborts a request as soon as the guard stores its turn. */
+  readonly aborting: { request: AbortController | undefined };
   /** The errors that the hooks received at the end. */
   readonly errors: unknown[];
 }
@@ -79,20 +79,26 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
     },
     output: 'That is all.',
   });
-  const guard = memoryGuard();
+  const aborting: Shop['aborting'] = { request: undefined };
+  const store = storeWithGuard((guard) => ({
+    finish: (fence, response) => {
+      aborting.request?.abort();
+      return guard.finish(fence, response);
+    },
+  }));
   const errors: unknown[] = [];
   const host = createSagaHost({
     sagas: [machineSaga({ name: 'shop', version: '1', forks }, machine)],
     keys: 'ephemeral',
     audience: 'test',
     testing: { environment: 'test' },
-    guard: { store: guard },
+    guard: { store },
     hooks: {
       onWarning: () => undefined,
       onTurn: (turn) => void ('error' in turn && errors.push(turn.error)),
     },
   });
-  return { did, host, guard, errors };
+  return { did, host, aborting, errors };
 }
 
 /** Something that throws whenever it is looked at. */
@@ -118,18 +124,14 @@ async function tokenOf(turn: ReturnType<SagaHost['start']>): Promise<string> {
  * response.
  */
 async function lost(
-  { host, guard }: Shop,
+  { host, aborting }: Shop,
   token: string,
   answers: readonly StepAnswer[],
 ): Promise<void> {
-  const aborting = new AbortController();
-  const finish = guard.finish.bind(guard);
-  guard.finish = (fence, response) => {
-    aborting.abort();
-    return finish(fence, response);
-  };
-  await expect(host.resume(token, answers, { signal: aborting.signal })).rejects.toThrow('aborted');
-  guard.finish = finish;
+  const request = new AbortController();
+  aborting.request = request;
+  await expect(host.resume(token, answers, { signal: request.signal })).rejects.toThrow('aborted');
+  aborting.request = undefined;
 }
 
 describe('the undo of a machine under a guard', () => {

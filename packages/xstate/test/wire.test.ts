@@ -1,4 +1,4 @@
-import { createSagaHost, memoryGuard, type SagaHost } from '@mcp-saga/server';
+import { createSagaHost, memoryStore, type SagaHost } from '@mcp-saga/server';
 import { elicit, isDeclined, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, fromPromise, setup } from 'xstate';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -182,7 +182,7 @@ const host: SagaHost = createSagaHost({
   keys: 'ephemeral',
   audience: 'test',
   testing: { environment: 'test', clock: () => time },
-  guard: { store: memoryGuard({ clock: () => time }) },
+  guard: { store: memoryStore({ clock: () => time }) },
   hooks: { onWarning: () => undefined },
 });
 

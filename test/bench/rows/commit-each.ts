@@ -1,7 +1,7 @@
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   type SagaHost,
@@ -61,7 +61,7 @@ function hostOf(steps: number, commits: boolean): SagaHost {
     keys: generateKey(),
     audience: 'bench',
     testing: { environment: 'production' },
-    guard: { store: memoryGuard() },
+    guard: { store: memoryStore() },
     hooks: { onWarning: () => {}, onTurn: () => {} },
   });
 }

@@ -3,10 +3,10 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
-  type SagaGuard,
+  type SagaStore,
   type SagaHost,
 } from '@mcp-saga/server';
 import { createClient } from 'redis';
@@ -16,11 +16,11 @@ import { compare } from '../compare.ts';
 import { measure, type Candidate, type Effort } from '../harness.ts';
 import type { Finding, Row } from '../row.ts';
 
-/** Cost of a turn with a guard relative to one without, and the memory that `memoryGuard` holds. */
+/** Cost of a turn with a guard relative to one without, and the memory that `memoryStore` holds. */
 export const guarded: Row = async ({ effort }) => [
   await compare(
     'guarded-turn',
-    [turns('under memoryGuard', memoryGuard()), turns('without a guard')],
+    [turns('under memoryStore', memoryStore()), turns('without a guard')],
     effort,
   ),
   ...(hasRedisServer() ? [await underRedis(effort)] : []),
@@ -37,7 +37,7 @@ async function underRedis(effort: Effort): Promise<Finding> {
   const client = createClient({ url: redis.url });
   await client.connect();
   try {
-    const watched = turns('under a guard in Redis', redisStore(client).guard);
+    const watched = turns('under a guard in Redis', redisStore(client));
     const bare = turns('without a guard');
     const trips: Candidate = {
       name: 'two round trips',
@@ -61,7 +61,7 @@ async function underRedis(effort: Effort): Promise<Finding> {
 }
 
 /** Starts and finishes sagas of two turns. */
-function turns(name: string, store?: SagaGuard): Candidate {
+function turns(name: string, store?: SagaStore): Candidate {
   const host = hostWith(store);
   return {
     name,
@@ -73,7 +73,7 @@ function turns(name: string, store?: SagaGuard): Candidate {
 
 /** Heap bytes that a guard holds per saga, or per turn of an ended saga if `finished`. */
 async function heldBy({ rounds }: Effort, finished: boolean): Promise<number> {
-  const host = hostWith(memoryGuard());
+  const host = hostWith(memoryStore());
   const sagas = rounds * 100;
   const before = heap();
   const tokens: string[] = [];
@@ -103,7 +103,7 @@ async function finish(host: SagaHost, token: string): Promise<void> {
   if (status !== 'completed') throw new Error(`The saga ${status}`);
 }
 
-function hostWith(store: SagaGuard | undefined): SagaHost {
+function hostWith(store: SagaStore | undefined): SagaHost {
   const forks = store === undefined ? 'accept' : 'refuse';
   const greets = saga({ name: 'bench', version: '1', forks }, function* () {
     const { name } = yield* elicit('name', { message: 'Who?', schema: Name });

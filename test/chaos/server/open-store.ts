@@ -1,15 +1,12 @@
 import { redisStore } from '@mcp-saga/redis';
-import type { Mailbox, SagaGuard } from '@mcp-saga/server';
-import type { TaskStore } from '@mcp-saga/server/stores';
+import type { SagaStore } from '@mcp-saga/server';
 import { postgresStore } from '@mcp-saga/sql';
 import { Pool } from 'pg';
 import { createClient } from 'redis';
 
 /** What the processes of a fleet share. */
 export interface OpenStore {
-  readonly guard: SagaGuard;
-  readonly tasks: TaskStore;
-  readonly mailbox: Mailbox;
+  readonly store: SagaStore;
   /** `true` for an error that a stopped or killed database causes. */
   readonly isOutage: (error: unknown) => boolean;
 }
@@ -26,7 +23,7 @@ async function openRedis(url: string): Promise<OpenStore> {
   redis.on('error', () => undefined);
   await redis.connect();
   return {
-    ...redisStore(redis),
+    store: redisStore(redis),
     isOutage: (error) =>
       !redis.isReady && /guard cannot be reached|offline|Socket closed/.test(String(error)),
   };
@@ -39,7 +36,7 @@ async function openPostgres(connectionString: string): Promise<OpenStore> {
   const store = postgresStore(pool);
   await createTables(() => store.createTables());
   return {
-    ...store,
+    store,
     isOutage: (error) =>
       /terminat|ECONN|connection|starting up|shutting down|recovery mode|cannot be reached/i.test(
         `${String(error)} ${String(Object(error).cause)}`,

@@ -1,14 +1,12 @@
 /**
- * Host of the sagas that people and other systems answer. All processes share its mailbox and its
- * queue.
+ * Host of the sagas that people and other systems answer. All processes share its store and its queue.
  */
 import { bullmqProcessor, bullmqQueue, bullmqWorkerOptions } from '@mcp-saga/redis';
 import {
   createSagaHost,
   TokenRefused,
-  type Mailbox,
   type QueueMessage,
-  type SagaGuard,
+  type SagaStore,
   type SagaTurn,
 } from '@mcp-saga/server';
 import { Queue, Worker } from 'bullmq';
@@ -19,8 +17,7 @@ import { hostTime, outsideSagas, roles } from './outside-sagas.ts';
 
 /** Parts that the host shares with other processes. */
 export interface OutsideParts {
-  readonly guard: SagaGuard;
-  readonly mailbox: Mailbox;
+  readonly store: SagaStore;
   readonly settle: (settled: Settled) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly onReject: (reason: string, times: number) => void;
@@ -50,11 +47,11 @@ export async function startOutside(
     sagas: [...outsideSagas],
     keys: SAGA_KEYS,
     audience: 'outside',
-    guard: { store: parts.guard, leaseMs: 5_000 },
+    guard: { store: parts.store, leaseMs: 5_000 },
     queue: bullmqQueue(queue),
     outside: {
       url: OUTSIDE_URL,
-      mailbox: parts.mailbox,
+      store: parts.store,
       webhooks: { bank: ({ headers }) => headers.get('signature') === 'bank' },
     },
     auth: { mayAnswer: ({ subject }, by) => Object(by).role === roles[subject] },

@@ -5,10 +5,9 @@
 import {
   createSagaHost,
   TokenRefused,
-  type SagaGuard,
+  type SagaStore,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
-import type { GuardClaim } from '@mcp-saga/server/stores';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
@@ -28,7 +27,7 @@ import { ask } from './shop.ts';
 const info = { name: 'chaos', version: '1.0.0' };
 const { NAME = 'server', CLOCK_OFFSET = '0', RELEASE = 'new' } = process.env;
 
-const { guard, tasks, mailbox, isOutage } = await openStore();
+const { store, isOutage } = await openStore();
 
 /** Notifies the queue, with retries while the queue is down. */
 async function queue(path: string, body: object): Promise<void> {
@@ -45,19 +44,14 @@ async function queue(path: string, body: object): Promise<void> {
 
 /**
  * The process that drains the queue has a clock a week ahead. The store would reject it, so its
- * claims omit the time.
+ * writes omit the time.
  */
 const isDrain = NAME === 'drain';
 
-function withoutTime(claim: GuardClaim): GuardClaim {
-  const { now: _, ...others } = claim;
-  return others;
-}
-
-const sharedGuard: SagaGuard = {
-  ...guard,
-  begin: (claim) => guard.begin(isDrain ? withoutTime(claim) : claim),
-  claim: (key, expiresAt, now) => guard.claim(key, expiresAt, isDrain ? undefined : now),
+const shared: SagaStore = {
+  ...store,
+  write: (key, value, expected, { nowMs, ...bounds }) =>
+    store.write(key, value, expected, isDrain ? bounds : { nowMs, ...bounds }),
 };
 
 function onError(error: unknown): void {
@@ -73,7 +67,7 @@ const host = createSagaHost({
   keys: process.env['SAGA_KEYS'],
   audience: info.name,
   guard: {
-    store: sharedGuard,
+    store: shared,
     // Longer than a turn, but short enough for callers that wait for the lease of a killed process.
     leaseMs: 5_000,
   },
@@ -82,7 +76,7 @@ const host = createSagaHost({
     hookTimeoutMs: 40_000,
   },
   answers: { model: 'accept' },
-  tasks: { store: tasks, bearer: 'accept', pollIntervalMs: 100 },
+  tasks: { store: shared, bearer: 'accept', pollIntervalMs: 100 },
   resumableRequests: { bearer: 'accept' },
   testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
   hooks: {
@@ -154,8 +148,7 @@ const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> =
 };
 
 const outside = await startOutside({
-  guard: sharedGuard,
-  mailbox,
+  store: shared,
   settle: (settled) => queue('/queue/settled', settled),
   onError,
   onReject: onRejected,

@@ -1,4 +1,4 @@
-import { generateKey, memoryGuard, memoryTaskStore } from '@mcp-saga/server';
+import { generateKey, memoryStore } from '@mcp-saga/server';
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { contentSagas } from './contents.ts';
@@ -39,8 +39,8 @@ export async function serveBothWays(): Promise<{ readonly direct: Fetch; readonl
       ...taskSagas,
       ...sagas2025,
     ],
-    guard: { store: memoryGuard() },
-    tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 100 },
+    guard: { store: memoryStore() },
+    tasks: { store: memoryStore(), bearer: 'accept', pollIntervalMs: 100 },
     // Failed sagas and changed tokens are expected. Other errors are printed.
     hooks: { onTurn: () => undefined, onReject: () => undefined },
     http: { allowedHosts: ['localhost', '127.0.0.1', '[::1]'], handler: { bus } },

@@ -1,4 +1,4 @@
-import { createSagaHost, memoryTaskStore, poll, saga, step, type SagaHost } from '@mcp-saga/server';
+import { createSagaHost, memoryStore, poll, saga, step, type SagaHost } from '@mcp-saga/server';
 
 /** Number of times that the warehouse was asked. */
 export const asked = { times: 0 };
@@ -37,6 +37,7 @@ export const hostOf = (keys: string): SagaHost =>
     sagas: [report],
     keys,
     audience: 'reports',
-    tasks: { store: memoryTaskStore(), bearer: 'accept' },
+    store: memoryStore(),
+    tasks: { bearer: 'accept' },
   });
 // #endregion host

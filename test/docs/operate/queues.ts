@@ -1,7 +1,7 @@
 import {
   createSagaHost,
   elicit,
-  memoryGuard,
+  memoryStore,
   memoryQueue,
   saga,
   sleep,
@@ -58,7 +58,7 @@ export function hostInOneProcess(
     sagas: [offer],
     keys,
     audience: 'shop',
-    guard: { store: memoryGuard() }, // one process; a fleet shares a store
+    store: memoryStore(), // one process; a fleet shares a store
     queue, // memoryQueue() for one process
     testing: { clock }, // by default Date.now
   });

@@ -14,6 +14,6 @@ export type * as stores from '@mcp-saga/server/stores';
 export type * as sql from '@mcp-saga/sql';
 export type * as testing from '@mcp-saga/testing';
 export type * as fastCheck from '@mcp-saga/testing/fast-check';
-export type * as guard from '@mcp-saga/testing/guard';
+export type * as guard from '@mcp-saga/testing/stores';
 export type * as node from '@mcp-saga/testing/node';
 export type * as xstate from '@mcp-saga/xstate';

@@ -1,10 +1,4 @@
-import {
-  createSagaHost,
-  memoryGuard,
-  memoryTaskStore,
-  type SagaHost,
-  type SagaHostOptions,
-} from '@mcp-saga/server';
+import { createSagaHost, memoryStore, type SagaHost, type SagaHostOptions } from '@mcp-saga/server';
 import type { TestingOptions } from '@mcp-saga/server/internal';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -35,8 +29,8 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   const common: Omit<SagaHostOptions, 'audience'> = {
     sagas: conformanceSagas(effects),
     // All hosts of this process share these stores.
-    guard: { store: memoryGuard({ olderTokens: 'accept' }) },
-    tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 10 },
+    guard: { store: memoryStore({ olderTokens: 'accept' }) },
+    tasks: { store: memoryStore(), bearer: 'accept', pollIntervalMs: 10 },
     resumableRequests: { bearer: 'accept' },
     answers: { model: 'accept' },
     hooks: {

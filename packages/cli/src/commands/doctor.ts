@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { skewMs } from '@mcp-saga/seal';
+import type { SagaStore } from '@mcp-saga/server/stores';
 import { defineCommand, type Command, type CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { headersOf, serverOptions, withServer, type ServerValues } from '../calling/connect.ts';
@@ -17,14 +18,14 @@ type Check = Readonly<Record<'name' | 'text', string> & { ok: boolean }>;
 
 export const doctor: Command = defineCommand({
   name: 'doctor',
-  summary: 'checks keys, a running server, its clock, its clients, its stores, and old versions',
+  summary: 'checks keys, a running server, its clock, its clients, its store, and old versions',
   parameters: [],
   options: {
     ...serverOptions,
     ...keyOptions,
     host: {
       value: 'FILE',
-      help: 'module with the host or server, to check its stores and old versions',
+      help: 'module with the host or server, to check its store and old versions',
       runsUserCode: true,
     },
     studio: {
@@ -127,6 +128,13 @@ async function clientChecks(
   return texts.map((text) => ({ name: 'clients', ok: true, text }));
 }
 
+/** Writes an entry that expires after a minute, and compares the clocks of this process and the store. */
+async function writeOnce(store: SagaStore, id: string): Promise<unknown> {
+  const nowMs = Date.now();
+  const life = { expiresAtMs: nowMs + 60_000, nowMs };
+  return await store.write({ group: id, name: 'doctor' }, { head: id }, 0, life);
+}
+
 /** Describes what a client supports, of the capabilities that decide how a saga is served. */
 function describe({ name, mcp, supports }: SeenClient): string {
   const lacks = ['elicitation', 'sampling', 'roots', 'tasks'].filter(
@@ -143,23 +151,23 @@ async function hostChecks(file: string): Promise<readonly Check[]> {
 }
 
 async function storesOf({ guard, store, queue }: GivenOptions): Promise<readonly Check[]> {
-  const claims = guard?.store ?? store?.guard;
+  const used = guard?.store ?? store;
   const id = `doctor-${randomUUID()}`;
-  const used: Check =
-    claims === undefined
-      ? { name: 'guard', ok: true, text: 'none: used tokens can be used again' }
-      : await reached('guard', async () => await claims.claim(id, Date.now() + 60_000, Date.now()));
-  if (queue === undefined) return [used];
+  const storeCheck: Check =
+    used === undefined
+      ? { name: 'store', ok: true, text: 'none: used tokens can be used again' }
+      : await reached('store', async () => await writeOnce(used, id));
+  if (queue === undefined) return [storeCheck];
   if (queue.remove !== undefined)
-    return [used, await reached('queue', async () => await queue.remove?.(id))];
+    return [storeCheck, await reached('queue', async () => await queue.remove?.(id))];
   return [
-    used,
+    storeCheck,
     { name: 'queue', ok: true, text: 'unknown: this kind of queue takes no harmless request' },
   ];
 }
 
 /** Tries a store. The message of an error may contain credentials, but its code does not. */
-async function reached(name: 'guard' | 'queue', request: () => Promise<unknown>): Promise<Check> {
+async function reached(name: 'store' | 'queue', request: () => Promise<unknown>): Promise<Check> {
   try {
     const isDone = await Promise.race([
       request().then(() => true),

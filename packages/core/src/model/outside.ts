@@ -37,12 +37,12 @@ export interface TicketFacts {
   readonly needsQueue: boolean;
   /**
    * `true` if the delivery fails for good if it fails now. Before, it fails and is repeated while the
-   * mailbox is down.
+   * store is down.
    */
   readonly isLastAttempt: boolean;
 }
 
-/** Answer in a mailbox. The host has checked its seal and origin. */
+/** Stored answer. The host has checked its seal and origin. */
 export interface OutsideAnswer {
   /** User, as the host authenticated them, or `link` for any holder of the link. */
   readonly by: OutsideUser | 'link';
@@ -91,7 +91,7 @@ export interface RecordedReceipt extends Receipt {
   readonly approved?: boolean;
 }
 
-/** Tickets and mailbox of a host. */
+/** Tickets and answers of a host. */
 export interface RuntimeOutside {
   /** Returns the box of a question: a digest of the saga, the path, and the question. */
   box(question: OutsideQuestion): string | Promise<string>;
@@ -102,17 +102,17 @@ export interface RuntimeOutside {
   ticket(question: OutsideQuestion, facts: TicketFacts): string | Promise<string>;
   /**
    * Returns the answers of a box, one for each answerer, in the order in which they were stored.
-   * Rejects if the mailbox is down.
+   * Rejects if the store is down.
    */
   answers(box: string): Promise<readonly OutsideAnswer[]>;
   /**
    * Removes answers that {@link answers} returned and that never count, so that others find room.
-   * Rejects if the mailbox is down.
+   * Rejects if the store is down.
    */
   discard(box: string, answers: readonly OutsideAnswer[]): Promise<void>;
   /**
    * Refuses later answers. A later call may change the reason from `decided` to another. Rejects if
-   * the mailbox is down.
+   * the store is down.
    */
   close(box: string, why: CloseReason): Promise<void>;
 }

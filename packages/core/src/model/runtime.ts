@@ -161,7 +161,7 @@ export interface RuntimeEffects {
    * `call.run(call.step)`.
    */
   readonly perform?: (call: StepCall) => unknown;
-  /** Tickets and mailbox, for answers from outside. Undefined: `approval` and `waitFor` fail. */
+  /** Tickets and answers, for answers from outside. Undefined: `approval` and `waitFor` fail. */
   readonly outside?: RuntimeOutside | undefined;
   /** Claims the key of a `once` step; undefined without a guard. A rejection aborts the turn. */
   readonly claim: ((key: string) => Awaitable<boolean>) | undefined;

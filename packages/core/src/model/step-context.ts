@@ -13,7 +13,7 @@ export interface StepGiven {
   /** For an undo: idempotency key of the undone step. */
   readonly stepKey?: string;
   /**
-   * For a poll of the mailbox: time at which the poll ends without an answer (ms since the epoch).
+   * For a poll for answers: time at which the poll ends without an answer (ms since the epoch).
    */
   readonly endsAt?: number;
   /** For a delivery: runs in place of the function of the author, for tests. */
@@ -22,9 +22,9 @@ export interface StepGiven {
 
 /**
  * Work of the engine around an approval or an event: `delivery` calls the function of the author,
- * `mailbox` none.
+ * `answers` none.
  */
-export type OutsideWork = 'delivery' | 'mailbox';
+export type OutsideWork = 'delivery' | 'answers';
 
 /** One call of an author's code. */
 export interface StepCall {

@@ -22,7 +22,7 @@ export function boxCloser(
     return kind === 'step' && isOpen && typeof value === 'string' ? [value] : [];
   });
   return async (outcome) => {
-    // While the mailbox is down, links end with their time only.
+    // While the store is down, links end with their time only.
     await Promise.allSettled(
       [...new Set(boxes)].map(async (box) => await effects.outside?.close(box, 'withdrawn')),
     );

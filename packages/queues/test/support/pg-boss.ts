@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { pgBossHandler, pgBossQueue } from '@mcp-saga/queues';
 import type { SagaQueue } from '@mcp-saga/server';
-import type { QueueUnderTest } from '@mcp-saga/testing/guard';
+import type { QueueUnderTest } from '@mcp-saga/testing/stores';
 import { PgBoss, TestClock } from 'pg-boss';
 
 /** A queue of pg-boss under test, and what else a test looks at. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { qstashQueue, receiveQstash, type QstashQueue } from '@mcp-saga/queues';
-import type { QueueUnderTest } from '@mcp-saga/testing/guard';
+import type { QueueUnderTest } from '@mcp-saga/testing/stores';
 import { SignJWT } from 'jose';
 import { startService, type PushService } from './push-service.ts';
 

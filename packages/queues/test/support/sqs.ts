@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { SQS } from '@aws-sdk/client-sqs';
 import { sqsHandler, sqsQueue } from '@mcp-saga/queues';
-import type { QueueUnderTest } from '@mcp-saga/testing/guard';
+import type { QueueUnderTest } from '@mcp-saga/testing/stores';
 import { startService, type PushService } from './push-service.ts';
 
 /** A queue of SQS under test, and what else a test looks at. */

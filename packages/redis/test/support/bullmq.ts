@@ -9,7 +9,7 @@ import {
   type BullmqQueueLike,
 } from '@mcp-saga/redis';
 import type { QueueMessage, SagaQueue } from '@mcp-saga/server';
-import type { QueueUnderTest } from '@mcp-saga/testing/guard';
+import type { QueueUnderTest } from '@mcp-saga/testing/stores';
 
 /** What the tests use of both versions of BullMQ. */
 export interface BullQueue extends BullmqQueueLike {

@@ -18,7 +18,7 @@ export interface Reply {
 
 // A host in a process of its own: it is killed, not ended.
 const [url = '', prefix = '', keys = '', hangs = ''] = process.argv.slice(2);
-const guard = redisStore(new Redis(url), { ...patient, prefix }).guard;
+const store = redisStore(new Redis(url), { ...patient, prefix });
 const effects = {
   ship: async (key: string): Promise<void> => {
     process.send?.({ shipped: key });
@@ -31,7 +31,7 @@ const host = createSagaHost({
   sagas: [order(effects)],
   keys,
   audience: 'shop',
-  guard: { store: guard },
+  guard: { store },
   hooks,
 });
 

@@ -4,7 +4,7 @@ import type { Observer, HostParts } from '../settings/host-parts.ts';
 import type { ClientAnswer } from '@mcp-saga/core/program';
 import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
 import { sealRequest, type RetryableRequest } from '../token/guard-records.ts';
-import type { GuardClaim, GuardVerdict } from '../model/guard.ts';
+import type { GuardClaim } from '../model/guard.ts';
 import { chargeFor } from '../token/charge-for.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { cancelLifetime } from '../token/sealed-saga.ts';
@@ -34,30 +34,6 @@ export async function askGuard<T>(
       },
     );
   }
-}
-
-/** Members of a verdict with a turn, by its first member, with their types. */
-const members = {
-  run: { run: 'object', interrupted: 'string', other: 'boolean' },
-  response: { response: 'string', wentOn: 'boolean', other: 'boolean' },
-};
-
-/**
- * Rejects unknown verdicts: a guard that uses other words would otherwise let a repeated turn skip
- * the interrupted request. Throws `guard_down`.
- */
-export function assertVerdict(verdict: unknown): asserts verdict is GuardVerdict {
-  if (verdict === 'busy' || verdict === 'conflict' || verdict === 'full') return;
-  const given = Object(verdict) as Readonly<Record<string, unknown>>;
-  const types: Readonly<Record<string, string>> = members['run' in given ? 'run' : 'response'];
-  const isKnown = ([name, value]: [string, unknown]): boolean =>
-    value === undefined || (value !== null && typeof value === types[name]);
-  if (('run' in given || 'response' in given) && Object.entries(given).every(isKnown)) return;
-  throw new SagaHostError(
-    'guard_down',
-    'guard.store: begin() must return a GuardVerdict. Test the guard with guardConformance of @mcp-saga/testing/guard.',
-    { public: false },
-  );
 }
 
 /** Makes the error of a turn beyond a limit of the guard. The token of the turn stays valid. */
@@ -101,7 +77,7 @@ export function isForgotten(
   { guard, timing }: Pick<HostParts, 'guard' | 'timing'>,
   time: number,
 ): boolean {
-  return time < (guard?.store.remembersSince?.(timing.clock()) ?? 0);
+  return time < (guard?.turns.remembersSince?.(timing.clock()) ?? 0);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Awaitable } from '@mcp-saga/core';
-import type { Charge } from './entry-store.ts';
+import type { Charge } from './saga-store.ts';
 
 /**
  * Claim of a request for the turn of its token. The host makes the claim after all other checks.

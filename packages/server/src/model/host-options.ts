@@ -13,12 +13,9 @@ import type {
 } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
 import type { HostLimits } from './host-limits.ts';
-import type { TaskStore } from './task-store-types.ts';
 import type { PrincipalOption, SagaCaller } from './caller.ts';
-import type { SagaGuard } from './guard.ts';
-import type { Mailbox } from './mailbox-types.ts';
 import type { PageWords } from './page-words.ts';
-import type { SagaStore } from './store-types.ts';
+import type { SagaStore } from './saga-store.ts';
 import type { SagaQueue } from './queue-types.ts';
 import type { HostHooks } from './hooks.ts';
 import type { SagaTelemetry } from './telemetry.ts';
@@ -27,10 +24,9 @@ import type { SagaTelemetry } from './telemetry.ts';
 export interface TaskOptions {
   /**
    * Store for tasks that run steps after the response, ask questions, or can be cancelled. Without
-   * a store, only waiting calls become tasks. Use `memoryTaskStore()` for one process, or
-   * the tasks of a database for a fleet.
+   * a store, only waiting calls become tasks. Default: the option `store` of the host.
    */
-  readonly store?: TaskStore;
+  readonly store?: SagaStore;
   /**
    * Lifetime of a task from its creation, in milliseconds. Never exceeds `limits.maxLifetimeMs`.
    * @default 86_400_000 (24 hours)
@@ -164,11 +160,10 @@ export interface AuthOptions {
 /** Options for the guard, which rejects used tokens. */
 export interface GuardOptions {
   /**
-   * Store of the guard. Required for `forks: 'refuse'` and `once` steps. Use `memoryGuard()` for
-   * one process, or the guard of a database for a fleet. Default: the guard of
-   * the option `store`.
+   * Store of used tokens, if it is another than `store` of the host. Required for `forks: 'refuse'`
+   * and `once` steps. Default: the option `store` of the host.
    */
-  readonly store?: SagaGuard;
+  readonly store?: SagaStore;
   /**
    * Time after which a repeated request may take over a turn whose process has died or stands still,
    * in milliseconds, above `limits.turnBudgetMs`. A process that lives renews its lease every third
@@ -202,10 +197,10 @@ export interface OutsideOptions {
    */
   readonly url: string | (() => string);
   /**
-   * Store for answers: `memoryMailbox()` for one process, or the mailbox of a database. Default:
-   * the mailbox of `store`.
+   * Store of links and answers, if it is another than `store` of the host. Default: the option
+   * `store` of the host.
    */
-  readonly mailbox?: Mailbox;
+  readonly store?: SagaStore;
   /** Checks of webhooks by name, for `verify` of `waitFor`. */
   readonly webhooks?: { readonly [name: string]: WebhookCheck };
   /** Name, language, texts, and logo of the pages. */
@@ -346,13 +341,14 @@ export interface SagaHostOptions {
   // oxlint-disable-next-line typescript/no-explicit-any -- the author declares the type of the environment
   readonly services?: ServicesOption<any>;
   /**
-   * Guard, task store, and mailbox in one value: `memoryStore()` for one process. Options of
-   * `guard`, `tasks`, and `outside` replace single parts.
+   * Store of used tokens, short tokens, tasks, and answers: `memoryStore()` for one process, or one
+   * of a database for a fleet. Options of `guard`, `tasks`, and `outside` replace it for one part.
+   * Default: only clients hold sagas.
    */
   readonly store?: SagaStore;
   /**
-   * Options for the guard, which rejects used tokens. Default: the guard of `store`; else older
-   * tokens can be used again.
+   * Options for the guard, which rejects used tokens. Default: on with `store`; else older tokens
+   * can be used again.
    */
   readonly guard?: GuardOptions;
   /**

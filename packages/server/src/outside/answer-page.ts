@@ -100,7 +100,7 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   // Another request of this person may have been faster, and another process may have keys that this
   // one has not.
   const recorded = await settledPage(page, by);
-  const isNew = stored === 'stored' && recorded?.isOwn === true;
+  const isNew = stored === 'added' && recorded?.isOwn === true;
   return recorded?.respond(isNew ? 200 : 409, isNew) ?? notice(503, 'notNow');
 }
 
@@ -185,7 +185,7 @@ async function settledPage(
   const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
   const { recipient } = ticket;
   const own = firstOfEach(answers).find((one) => mayBeOnePerson(one, { by, recipient }));
-  const why = isClosed ? await whyClosed(host, outside, ticket) : undefined;
+  const why = isClosed ? await whyClosed(host, outside, ticket.box) : undefined;
   if (why !== undefined) {
     return gone(outside.page, why, own && outside.page.words[`${why}Answered`]);
   }

@@ -58,7 +58,7 @@ export async function answerRequest(
       observer.reject(error.reason);
       return noticeResponse(page, 404, 'invalid');
     }
-    // The mailbox or the keys are down, which was reported, or a function of the host threw.
+    // The store or the keys are down, which was reported, or a function of the host threw.
     const isReported =
       error instanceof SagaHostError && ['store_down', 'keys_down'].includes(error.code);
     if (!isReported) observer.hooks.onError(error);

@@ -38,7 +38,7 @@ export async function receiveEvent(
   // The saga has no room for a larger event in its token, and would fail after this one was received.
   if (recordedBytes(toReceivedEvent(answer, content)) > ticket.room) return tooLarge();
   const slot = await slotOf(ticket, { by: 'link', recipient, event });
-  // The mailbox knows the event by its slot. To read the box would open all events in it.
+  // The store knows the event by its slot. To read the box would open all events in it.
   const result =
     at < ticket.claims.exp
       ? await putAnswer(host, outside, ticket, answer)
@@ -57,7 +57,7 @@ function tooLarge(): Response {
 }
 
 const replies = {
-  stored: [202, 'The event was received.'],
+  added: [202, 'The event was received.'],
   taken: [200, 'The event was received before.'],
   closed: [410, 'No event is expected any more.'],
   full: [429, 'Too many events.'],

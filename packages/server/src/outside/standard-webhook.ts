@@ -26,7 +26,7 @@ const toleranceMs = 5 * 60_000;
  *   audience: 'shop',
  *   outside: {
  *     url: 'https://shop.example',
- *     mailbox: memoryMailbox(),
+ *     store: memoryStore(),
  *     webhooks: { bank: standardWebhook('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') },
  *   },
  * });

@@ -12,6 +12,7 @@ import { assertBegun } from '../requests/open-for-caller.ts';
 import { take, withoutAnswers } from '../requests/resumption.ts';
 import { queueDown } from '../settings/host-queue.ts';
 import type { HostParts } from '../settings/host-parts.ts';
+import { readSealed } from '../store/sealed-values.ts';
 import { openCommitted } from '../token/resolve-program.ts';
 import { abandonedAt, atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
 import { openWake, type OpenWake } from '../token/wake-token.ts';
@@ -70,7 +71,7 @@ async function deliverTo(host: HostParts, token: string, caller: Caller): Promis
           const claims = (key: string, ms: number): Promise<boolean> =>
             // Steps are claimed by idempotency keys, which contain no space.
             askGuard(observer, () =>
-              guard.store.claim(`${sagaId}:wake ${turn}${key}`, now + ms, now),
+              guard.turns.claim(`${sagaId}:wake ${turn}${key}`, now + ms, now),
             );
           // The process of an earlier delivery of this message may have died before it sent.
           const isRepeated = !(await claims(` ${await digestText(token)}`, 2 * electedMs));
@@ -95,7 +96,7 @@ async function withTask(host: HostParts, woken: OpenWake): Promise<OpenWake> {
   const { saga, program } = woken;
   const store = host.offers.tasks?.store;
   if (program?.task === undefined || store === undefined) return woken;
-  const stored = await store.read(saga.sagaId);
+  const stored = await readSealed(store, 'task', saga.sagaId);
   if (stored === undefined) return woken;
   const expect = { purpose: 'blob', sid: saga.sagaId, ...atAnyTime } as const;
   const { claims } = await host.keys.responses.open(stored.sealed, expect);
@@ -124,7 +125,7 @@ async function delivered(
     const { turn, isCommitted, wentOn = false, hasWaited = false } = taken;
     if (turn.status !== 'suspended') return { status: 'ended', sagaId };
     woken = await nextOf(host, woken, turn);
-    // A turn that ran while the message waited may have read its mailbox before the answer that
+    // A turn that ran while the message waited may have read its answers before the answer that
     // woke the saga.
     const isWoken = hasWaited && woken.due !== undefined;
     if (!isCommitted && !wentOn && !isWoken)

@@ -28,13 +28,13 @@ const longestRetryMs = 60_000;
  *   yield* sleep(86_400_000);
  *   return 'Hello';
  * });
- * createSagaHost({ sagas: [greet], keys, audience: 'greeter', guard: { store: memoryGuard() }, queue: memoryQueue() });
+ * createSagaHost({ sagas: [greet], keys, audience: 'greeter', guard: { store: memoryStore() }, queue: memoryQueue() });
  * ```
  */
 export function memoryQueue(): SagaQueue & { readonly size: number; deliverDue(): Promise<void> } {
   const stored = new Map<string, Stored>();
   // Messages in delivery: `true` if the saga was woken meanwhile. The turn may have read its
-  // mailbox before.
+  // answers before.
   const delivering = new Map<QueueMessage, boolean>();
   let consumer: QueueConsumer | undefined;
   const now = (): number => consumer?.clock() ?? Date.now();

@@ -1,6 +1,6 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Program } from '@mcp-saga/core';
-import { askGuard, claimOf, digestOf, assertVerdict } from '../guard/ask-guard.ts';
+import { askGuard, claimOf, digestOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { GuardVerdict } from '../model/guard.ts';
 import type { StatusRequest } from '../model/request-types.ts';
@@ -133,11 +133,10 @@ async function responseOf(host: HostParts, opened: OpenSaga): Promise<string | u
     round: roundOf(saga, true),
   });
   const verdict: GuardVerdict = await askGuard(observer, () =>
-    guard.store.begin({ now: timing.clock(), ...claim }),
+    guard.turns.begin({ now: timing.clock(), ...claim }),
   );
-  await askGuard(observer, () => assertVerdict(verdict));
   if (typeof verdict === 'string') return undefined;
   if ('response' in verdict) return verdict.response;
-  await askGuard(observer, () => guard.store.forget(verdict.run));
+  await askGuard(observer, () => guard.turns.forget(verdict.run));
   return undefined;
 }

@@ -7,7 +7,7 @@ import type {
   SagaHostOptions,
 } from '../model/host-options.ts';
 import type { SagaQueue } from '../model/queue-types.ts';
-import type { SagaStore } from '../model/store-types.ts';
+import type { SagaStore } from '../model/saga-store.ts';
 import { assertClock } from './clock.ts';
 import { isKeySource } from './host-keys.ts';
 import { assertServices } from './host-services.ts';
@@ -21,9 +21,15 @@ import {
 } from './known-options.ts';
 import { wholeDuration, wholeNumber } from './default-limits.ts';
 
-const guardMethods = ['begin', 'renew', 'finish', 'release', 'forget', 'claim'];
-const storeMethods = ['read', 'write'];
-const mailboxMethods = ['put', 'list', 'remove', 'close'];
+const storeMethods: readonly (keyof SagaStore)[] = [
+  'write',
+  'remove',
+  'read',
+  'append',
+  'list',
+  'discard',
+  'close',
+];
 
 const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
@@ -69,7 +75,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
   assertKeys(options);
   assertAuth(auth);
   assertServices(options);
-  assertStores(options);
+  if (options.store !== undefined) assertStore('store', options.store);
   assertGuard(options);
   assertQueue(queue, options);
   assertOutside(options);
@@ -145,34 +151,17 @@ function assertAnswers({ sampling, model, order = {}, instantRefusals }: AnswerO
   }
 }
 
-/**
- * A guard without its methods would fail each turn after its effects, or leave the turn unguarded.
- */
 function assertGuard({ guard, store }: SagaHostOptions): void {
   if (guard === undefined) return;
   assertOneOf('guard.onDown', guard.onDown, ['closed', 'open']);
-  assertStore('guard.store', guard.store ?? store?.guard, guardMethods, 'Guard');
-}
-
-function assertStores({ store }: SagaHostOptions): void {
-  if (store === undefined) return;
-  const { guard, tasks, mailbox } = Object(store) as Partial<SagaStore>;
-  const isStore =
-    hasMethods(guard, guardMethods) &&
-    hasMethods(tasks, storeMethods) &&
-    hasMethods(mailbox, mailboxMethods);
-  if (isStore) return;
-  const hint = typeof store === 'function' ? ' Call it: memoryStore().' : '';
-  throw optionError(
-    `store: expected memoryStore() for one process, or the store of a database.${hint}`,
-  );
+  assertStore('guard.store', guard.store ?? store);
 }
 
 function assertOutside({ outside, store }: SagaHostOptions): void {
   if (outside === undefined) return;
-  const { url, mailbox = store?.mailbox, webhooks = {} } = outside;
+  const { url, webhooks = {} } = outside;
   if (typeof url !== 'function') publicUrl(url);
-  assertStore('outside.mailbox', mailbox, mailboxMethods, 'Mailbox');
+  assertStore('outside.store', outside.store ?? store);
   for (const [name, check] of Object.entries(webhooks))
     assertFunction(`outside.webhooks.${name}`, check ?? null);
 }
@@ -207,7 +196,7 @@ function assertQueue(queue: SagaQueue | undefined, { guard, store }: SagaHostOpt
     assertFunction(`queue.${name}`, queue[name]);
   if ((guard?.store ?? store) !== undefined) return;
   throw optionError(
-    'queue: requires a guard. Set guard: { store: memoryGuard() } for one process, or a shared store for a fleet (docs/operate/stores.md).',
+    'queue: requires a store. Set store: memoryStore() for one process, or a shared store for a fleet (docs/operate/stores.md).',
   );
 }
 
@@ -222,18 +211,22 @@ function assertTasks({ tasks, resumableRequests, shortTokens, store: all }: Saga
       code: 'missing_option',
     });
   }
-  if (store !== undefined) assertStore('tasks.store', store, storeMethods, 'TaskStore');
+  if (store !== undefined) assertStore('tasks.store', store);
 }
 
-function assertStore(name: string, store: unknown, methods: readonly string[], kind: string): void {
-  if (hasMethods(store, methods)) return;
+/**
+ * Throws for a store without its methods, which would fail each turn after its effects, or leave the
+ * turn unguarded.
+ */
+function assertStore(name: string, store: unknown): void {
+  if (hasMethods(store, storeMethods)) return;
   throw optionError(
-    `${name}: expected memory${kind}() for one process, or that of a database for a fleet, such as redisStore(client) of @mcp-saga/redis.${callHint(store)}`,
+    `${name}: expected memoryStore() for one process, or that of a database for a fleet, such as redisStore(client) of @mcp-saga/redis.${callHint(store)}`,
     { code: store === undefined ? 'missing_option' : 'invalid_option' },
   );
 }
 
-/** Hint for `memoryGuard` instead of `memoryGuard()`. */
+/** Hint for `memoryStore` instead of `memoryStore()`. */
 function callHint(given: unknown): string {
   return typeof given === 'function' ? ` Call it: ${given.name}(…).` : '';
 }

@@ -183,7 +183,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   forbidden: '`auth.authorize` did not allow the call.',
   request: 'The token belongs to a request with another JSON-RPC ID.',
   unknown_handle: 'The store does not know the handle or the link: expired, or never issued.',
-  guard_restarted: 'The token was issued before a restart of memoryGuard().',
+  guard_restarted: 'The token was issued before a restart of memoryStore().',
   used: 'The token was used with other answers, or a newer token was used.',
 };
 

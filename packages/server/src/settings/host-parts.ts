@@ -19,7 +19,10 @@ import type { PrincipalOption } from '../model/caller.ts';
 import { type TaskSettings, toTaskSettings } from './task-settings.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import type { SagaTelemetry } from '../model/telemetry.ts';
-import type { TaskStore } from '../model/task-store-types.ts';
+import type { SagaGuard } from '../model/guard.ts';
+import type { SagaStore } from '../model/saga-store.ts';
+import { isInMemory } from '../store/memory-store.ts';
+import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
@@ -56,12 +59,15 @@ export interface Gate {
 }
 
 /** Guard, the treatment of requests while it is down, and the queue, which relies on the guard. */
-export interface GuardAccess extends Required<Pick<GuardOptions, 'store' | 'onDown'>> {
+export interface GuardAccess extends Required<Pick<GuardOptions, 'onDown'>> {
+  readonly turns: SagaGuard;
+  /** `true` if the guard keeps its records in this process: they need no encryption. */
+  readonly isInMemory: boolean;
   /** Undefined: no saga continues without its client. */
   readonly queue: QueueAccess | undefined;
 }
 
-/** Pages, webhooks, and mailbox for answers from outside. */
+/** Pages, webhooks, and the store of answers from outside. */
 export interface OutsideAccess extends Required<Omit<OutsideOptions, 'url' | 'page'>> {
   /**
    * Returns the public URL, without a slash at the end. Throws TypeError if `outside.url` returns
@@ -119,7 +125,7 @@ export interface Offers {
   readonly tasks: TaskSettings | undefined;
   readonly resumableRequests: ResumableRequestOptions;
   /** Store of the states of handles. Undefined: models copy tokens. */
-  readonly handles: TaskStore | undefined;
+  readonly handles: SagaStore | undefined;
   /** Undefined: no answers from outside. */
   readonly outside: OutsideAccess | undefined;
 }
@@ -173,7 +179,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   const registry = guardedRegistry(options);
   if (guard?.store?.remembersSince?.(clock()) !== undefined && !isTrial) {
     warn(
-      "After a restart, the guard refuses older tokens: share a guard, or set memoryGuard({ olderTokens: 'accept' }).",
+      "After a restart, the store refuses older tokens: share a store, or set memoryStore({ olderTokens: 'accept' }).",
     );
   }
   if (guard !== undefined && leaseMs < turnBudgetMs) {
@@ -218,7 +224,8 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       rejectIssuedBefore: auth.rejectIssuedBefore,
     },
     guard: guard?.store && {
-      store: guard.store,
+      turns: guardOn(guard.store),
+      isInMemory: isInMemory(guard.store),
       onDown: guard.onDown ?? 'closed',
       queue: queue && guardedQueue(queue, limits.hookTimeoutMs, hooks.onError),
     },
@@ -252,18 +259,18 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
     offers: {
       tasks: toTaskSettings(options, warn),
       resumableRequests,
-      handles: shortTokens ? store?.tasks : undefined,
+      handles: shortTokens ? store : undefined,
       outside: toOutside(options),
     },
   };
 }
 
 function toOutside({ outside, auth, audience }: SagaHostOptions): OutsideAccess | undefined {
-  if (outside?.mailbox === undefined) return undefined;
-  const { url: given, mailbox, webhooks = {} } = outside;
+  if (outside?.store === undefined) return undefined;
+  const { url: given, store, webhooks = {} } = outside;
   const page = toPageSettings(audience, outside.page);
   const url = (): string => publicUrl(typeof given === 'function' ? given() : given);
-  return { url, mailbox, webhooks, page, mayAnswer: auth?.mayAnswer };
+  return { url, store, webhooks, page, mayAnswer: auth?.mayAnswer };
 }
 
 /** Fills in the parts of the option `store`. */
@@ -274,9 +281,9 @@ function withStore(options: SagaHostOptions): SagaHostOptions {
   return {
     ...options,
     // A part may be undefined: without its guard, the host would run sagas unguarded.
-    guard: { ...guard, store: guard?.store ?? store.guard },
-    ...(hasTasks ? { tasks: { ...tasks, store: tasks?.store ?? store.tasks } } : {}),
-    ...present({ outside: outside && { ...outside, mailbox: outside.mailbox ?? store.mailbox } }),
+    guard: { ...guard, store: guard?.store ?? store },
+    ...(hasTasks ? { tasks: { ...tasks, store: tasks?.store ?? store } } : {}),
+    ...present({ outside: outside && { ...outside, store: outside.store ?? store } }),
   };
 }
 
@@ -296,7 +303,7 @@ function guardedRegistry({ sagas, guard, compensators }: SagaHostOptions): Regis
   for (const saga of registry.all) {
     if (saga.forks === 'refuse' && guard === undefined) {
       throw optionError(
-        `Saga '${saga.name}' declares forks: 'refuse', which requires a guard. Set guard: { store: memoryGuard() } for one process, ` +
+        `Saga '${saga.name}' declares forks: 'refuse', which requires a guard. Set store: memoryStore() for one process, ` +
           "or a shared store for a fleet (docs/operate/stores.md); or declare forks: 'accept' if reusing older tokens does no harm.",
         { code: 'missing_option' },
       );

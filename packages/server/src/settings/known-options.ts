@@ -73,7 +73,7 @@ export const sourceNames: NamesOf<KeySource> = {
 const guardNames: NamesOf<GuardOptions> = { store: true, leaseMs: true, onDown: true };
 const outsideNames: NamesOf<OutsideOptions> = {
   url: true,
-  mailbox: true,
+  store: true,
   webhooks: true,
   page: true,
 };

@@ -1,5 +1,5 @@
 import { optionError } from '@mcp-saga/core/shared';
-import type { TaskStore } from '../model/task-store-types.ts';
+import type { SagaStore } from '../model/saga-store.ts';
 import type { TaskOptions } from '../model/host-options.ts';
 import { wholeDuration } from './default-limits.ts';
 
@@ -11,7 +11,7 @@ export const maxTaskIdLength = 4_096;
 
 /** Completed options of tasks. */
 export interface TaskSettings {
-  readonly store: TaskStore | undefined;
+  readonly store: SagaStore | undefined;
   readonly ttl: number;
   readonly pollInterval: number;
   readonly maxIdLength: number;

@@ -1,5 +1,5 @@
 import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
-import type { Charge } from '../model/entry-store.ts';
+import type { Charge } from '../model/saga-store.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 
 /**

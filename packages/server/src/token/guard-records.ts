@@ -5,7 +5,6 @@ import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { StepIds } from '../wire/step-answers.ts';
-import type { SagaGuard } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 import { atAnyTime, readSealedRecord, resumeTokenMethod } from './sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
@@ -95,24 +94,7 @@ export async function openRequest(
   };
 }
 
-type Methods = Pick<SagaGuard, 'begin' | 'finish'>;
-
-const inMemory = new WeakSet<Methods[keyof Methods]>();
-
 let memorySecret: string | undefined;
-
-/**
- * Declares that the methods keep records in the memory of this process. Such records need no
- * encryption.
- */
-export function registerMemoryGuard({ begin, finish }: Methods): void {
-  inMemory.add(begin).add(finish);
-}
-
-/** `true` for the methods of a memory guard. A guard that wraps a method gets sealed records. */
-export function isMemoryGuard({ begin, finish }: Methods): boolean {
-  return inMemory.has(begin) && inMemory.has(finish);
-}
 
 /** Parts of a host for records. */
 type Keeper = Pick<HostParts, 'keys' | 'guard'>;
@@ -127,7 +109,7 @@ async function sealRecord(
   kept: object,
 ): Promise<string> {
   const bytes = stringifyWithToken(kept);
-  return guard !== undefined && isMemoryGuard(guard.store)
+  return guard?.isInMemory === true
     ? memoryPrefix(saga) + bytes
     : await keys.responses.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
 }

@@ -5,6 +5,7 @@ import { SagaHostError } from '../wire/errors.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { keptBytesOf } from './guard-records.ts';
 import { atAnyTime, sealSagaAs, toSealedSaga } from './sealed-saga.ts';
+import { readSealed, writeSealed } from '../store/sealed-values.ts';
 
 /** The sealed state of a saga: a token, or the entry of a handle. */
 export interface SealedToken {
@@ -39,7 +40,8 @@ export async function toHandle(host: HostParts, token: string): Promise<string> 
     const entry = await sealSagaAs('handle', sealer, saga);
     const charge = await chargeFor(host, claims);
     const id = await entryOf(handle);
-    const status = await handles.write(id, entry, 0, claims.exp + skewMs, charge);
+    const expiresAtMs = claims.exp + skewMs;
+    const status = await writeSealed(handles, 'handle', id, entry, 0, { expiresAtMs, charge });
     if (status === 'full') reject('guard_full');
     return status === 'full' ? token : handle;
   } catch (error) {
@@ -65,7 +67,7 @@ export async function fromHandle(
   if (handles === undefined || !handleForm.test(sent)) return { token: sent, purpose: 'token' };
   const id = await entryOf(sent);
   try {
-    const stored = await handles.read(id);
+    const stored = await readSealed(handles, 'handle', id);
     if (stored !== undefined) return { token: stored.sealed, purpose: 'handle' };
   } catch (error) {
     hooks.onError(error);

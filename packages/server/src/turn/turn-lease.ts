@@ -2,7 +2,6 @@ import { AnswerConflict, TurnAborted, type Awaitable, type Program } from '@mcp-
 import { TokenRefused } from '@mcp-saga/seal';
 import {
   askGuard,
-  assertVerdict,
   busyWait,
   claimOf,
   digestOf,
@@ -142,7 +141,7 @@ export class Lease {
       }
       const { run: fence, interrupted: sealed, other: isAwaited = false } = verdict;
       if (sealed === undefined && (request.keptBytes ?? 0) >= limits.maxKeptBytesPerSaga) {
-        await askGuard(observer, () => guard.store.forget(fence));
+        await askGuard(observer, () => guard.turns.forget(fence));
         throw guardFull(observer);
       }
       this.#hold(fence);
@@ -193,7 +192,7 @@ export class Lease {
       const { run, interrupted } = verdict;
       this.#hold(interrupted === undefined ? run : undefined);
       if (interrupted === undefined) return;
-      await askGuard(this.#host.observer, () => guard.store.release(run));
+      await askGuard(this.#host.observer, () => guard.turns.release(run));
     }
     this.#leave(turn);
   }
@@ -217,8 +216,8 @@ export class Lease {
   async finish(turn: SagaTurn): Promise<void> {
     const response = this.#response;
     // Without a response, other answers may follow.
-    if (response === undefined) await this.#keep((fence, { store }) => store.forget(fence));
-    else await this.#keep((fence, { store }) => store.finish(fence, response));
+    if (response === undefined) await this.#keep((fence, { turns }) => turns.forget(fence));
+    else await this.#keep((fence, { turns }) => turns.finish(fence, response));
     await settleTurn(this.#host, turn);
   }
 
@@ -246,12 +245,10 @@ export class Lease {
   }
 
   /** Asks the guard for a turn. `down`: the guard cannot be asked, and the turn runs without it. */
-  async #begin({ store, onDown }: GuardAccess, claim: GuardClaim): Promise<GuardVerdict | 'down'> {
+  async #begin({ turns, onDown }: GuardAccess, claim: GuardClaim): Promise<GuardVerdict | 'down'> {
     const { observer, timing } = this.#host;
-    const asked = askGuard(observer, () => store.begin({ now: timing.clock(), ...claim }));
+    const asked = askGuard(observer, () => turns.begin({ now: timing.clock(), ...claim }));
     const verdict = await (onDown === 'closed' ? asked : asked.catch(() => 'down' as const));
-    // Not a failure of the guard: `onDown` does not apply.
-    if (verdict !== 'down') await askGuard(observer, () => assertVerdict(verdict));
     return verdict;
   }
 
@@ -259,16 +256,16 @@ export class Lease {
   #hold(fence: Fence | undefined): void {
     clearInterval(this.#renewals);
     this.#fence = fence;
-    const store = this.#guard?.store;
+    const turns = this.#guard?.turns;
     const { timing, observer, limits } = this.#host;
-    if (fence === undefined || store === undefined || timing.renewMs === undefined) return;
+    if (fence === undefined || turns === undefined || timing.renewMs === undefined) return;
     // A step that never settles blocks its saga for the lifetime of a token. The expiry of the token
     // is no bound: a message of a queue continues a saga later, and a cancel token lives for weeks.
     const until = timing.clock() + limits.tokenTtlMs;
     const timer = setInterval(
       () => {
         if (timing.clock() >= until) return clearInterval(timer);
-        this.#renewal = askGuard(observer, () => store.renew(fence, timing.clock())).then(
+        this.#renewal = askGuard(observer, () => turns.renew(fence, timing.clock())).then(
           (isHeld) => (isHeld ? undefined : clearInterval(timer)),
           // Reported. The next renewal may succeed before the lease is over.
           () => undefined,
@@ -291,18 +288,18 @@ export class Lease {
   async #release(ranNothing: boolean): Promise<void> {
     const isGood = ranNothing && !this.#hasCommitted;
     const fence = this.#fence;
-    const store = this.#guard?.store;
+    const turns = this.#guard?.turns;
     await this.#stopRenewing();
-    if (fence === undefined || store === undefined) return;
+    if (fence === undefined || turns === undefined) return;
     const { observer } = this.#host;
-    await askGuard(observer, () => (isGood ? store.forget(fence) : store.release(fence))).catch(
+    await askGuard(observer, () => (isGood ? turns.forget(fence) : turns.release(fence))).catch(
       () => undefined,
     );
   }
 
   async #commit(turn: SuspendedTurn): Promise<void> {
     const response = await this.#seal(turn, true);
-    await this.#keep((fence, { store }) => store.finish(fence, response));
+    await this.#keep((fence, { turns }) => turns.finish(fence, response));
     this.#begun.clear();
     this.#hold(undefined);
     // A message of the first commit leads to the commits after it.

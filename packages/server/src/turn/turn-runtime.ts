@@ -89,7 +89,7 @@ export function turnRuntime(
           : (key) =>
               !isForgotten(host, claims.born) &&
               askGuard(host.observer, () =>
-                guard.store.claim(
+                guard.turns.claim(
                   `${sagaId}:${key}`,
                   claimedUntil(host, newest().claims),
                   host.timing.clock(),

@@ -1,14 +1,13 @@
 import * as fc from 'fast-check';
 import { createKeyRing, createSealer, type Sealer } from '@mcp-saga/seal';
 import {
-  memoryMailbox,
-  type Mailbox,
+  memoryStore,
+  type SagaStore,
   AnswerConflict,
   all,
   compensate,
   elicit,
   info,
-  memoryGuard,
   now,
   poll,
   random,
@@ -89,7 +88,7 @@ const answers = [
 /** A host, and a good token before the first or the second question. */
 async function opened(turns: number): Promise<Opened> {
   const clock = testClock();
-  const opening = hostOf(varied, { clock, guard: { store: memoryGuard({ clock }) } });
+  const opening = hostOf(varied, { clock, guard: { store: memoryStore({ clock }) } });
   const { host, told } = opening;
   let turn = suspended(await host.start('varied', {}, anonymous));
   if (turns > 1) turn = suspended(await host.resume(turn.token, answers.slice(0, 1), anonymous));
@@ -242,31 +241,28 @@ test('[T11] a link of a valid key with a changed plaintext is refused, or shows 
     colors: z.array(z.enum(['red', 'blue'])),
     sure: z.boolean(),
   });
-  const honest = memoryMailbox({ clock: () => 0 });
+  const honest = memoryStore({ clock: () => 0 });
   let kept = '';
   let stored: string | undefined;
-  const mailbox: Mailbox = {
+  const store: SagaStore = {
     ...honest,
-    put: (box, slot, sealed, bounds) => {
-      if (slot === 'ticket') kept = sealed;
-      return honest.put(box, slot, sealed, bounds);
+    write: (key, value, ...given) => {
+      if (key.name === 'ticket') kept = value.body ?? '';
+      return honest.write(key, value, ...given);
     },
-    list: async (box) => {
-      const { answers: inBox, isClosed } = await honest.list(box);
-      const changed = inBox.map((one) =>
-        one.slot === 'ticket' ? { ...one, sealed: stored ?? one.sealed } : one,
-      );
-      return { answers: changed, isClosed };
+    read: async (key) => {
+      const entry = await honest.read(key);
+      return entry && key.name === 'ticket' ? { ...entry, body: stored ?? entry.body } : entry;
     },
   };
-  const inMailbox = new OutsideCase({ schema: Form as never }, { mailbox });
-  await inMailbox.start();
-  const inLink = new OutsideCase({ schema: Form as never }, { mailbox: withoutTickets(honest) });
+  const inStore = new OutsideCase({ schema: Form as never }, { store });
+  await inStore.start();
+  const inLink = new OutsideCase({ schema: Form as never }, { store: withoutTickets(honest) });
   await inLink.start();
   const [origin, good = ''] = inLink.url().split('/saga/answer/');
   await fc.assert(
     fc.asyncProperty(changes, fc.boolean(), async (change, isLong) => {
-      const of = isLong ? inLink : inMailbox;
+      const of = isLong ? inLink : inStore;
       const ticket = await resealedTicket(isLong ? good : kept, change);
       stored = ticket;
       const url = isLong ? `${origin}/saga/answer/${ticket}` : of.url();

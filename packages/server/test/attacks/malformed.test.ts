@@ -1,7 +1,7 @@
 import { createKeyRing, createSealer, type Sealer } from '@mcp-saga/seal';
 import {
   elicit,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   TokenRefused,
@@ -18,9 +18,9 @@ import { Target } from '../fixtures/sagas.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog, rejectionLog } from '../../../../test/support/known-logs.ts';
+import { restartLog, rejectionLog } from '../../../../test/support/known-logs.ts';
 
-expectLogs(memoryGuardLog, rejectionLog('malformed'));
+expectLogs(restartLog, rejectionLog('malformed'));
 
 const mark = 'kq918273';
 const method = 'tools/callSaga';
@@ -124,7 +124,7 @@ const sealer: Sealer = createSealer({
 function guardedHost(hooks: SagaHostOptions['hooks'] = {}): TestHost {
   const clock = testClock();
   return hostOf(builds, {
-    guard: { store: memoryGuard({ clock }) },
+    guard: { store: memoryStore({ clock }) },
     clock,
     hooks: { onTurn: () => undefined, ...hooks },
   });

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import {
   elicit,
   elicitUrl,
-  memoryGuard,
+  memoryStore,
   saga,
   SagaError,
   step,
@@ -16,6 +16,7 @@ import { accepted } from '../fixtures/rounds.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { deploys, comparedHost, send, ways } from '../fixtures/ways.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const consoles = ['log', 'info', 'warn', 'error', 'debug'] as const;
 let printed: unknown[];
@@ -110,7 +111,7 @@ describe.each(ways)('a token of $name', (way) => {
     for (const program of [deploys(), deploys([], 'refuse'), fails()]) {
       const server = comparedHost([program], {
         hooks,
-        guard: { store: memoryGuard({ clock: () => start }) },
+        guard: { store: memoryStore({ clock: () => start }) },
       });
       const token = await way.begin(server);
       for (const use of uses) {
@@ -164,12 +165,10 @@ test('[T5] [T13] an error of a guard is reported without the token', async () =>
   };
   const { host } = hostOf(deploys([], 'refuse'), {
     guard: {
-      store: {
-        ...memoryGuard({ clock: () => start }),
-        begin: failing,
-        finish: failing,
-        claim: failing,
-      },
+      store: storeWithGuard(
+        () => ({ begin: failing, finish: failing, claim: failing }),
+        memoryStore({ clock: () => start }),
+      ),
     },
     hooks: hooksInto(told),
     clock: testClock(),

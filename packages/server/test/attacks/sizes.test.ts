@@ -1,4 +1,4 @@
-import { elicit, generateKey, memoryGuard, saga, step } from '@mcp-saga/server';
+import { elicit, generateKey, memoryStore, saga, step } from '@mcp-saga/server';
 import { isClearlyLargerThan, isLargerThan } from '@mcp-saga/core/program';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ function hostOf() {
     sagas: [asking],
     keys: generateKey(),
     audience: 'asking',
-    guard: { store: memoryGuard() },
+    guard: { store: memoryStore() },
     hooks: { onReject: ({ reason }) => void rejected.push(reason) },
   });
   return { host, ran, rejected };

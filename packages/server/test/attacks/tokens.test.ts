@@ -1,5 +1,5 @@
 import { createKeyRing, createSealer } from '@mcp-saga/seal';
-import { memoryGuard } from '@mcp-saga/server';
+import { memoryStore } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { start } from '../fixtures/clock.ts';
 import { keyOf, newKey, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
@@ -206,7 +206,7 @@ describe.each(ways)('a token of $name', (way) => {
     // Not compared: the comparison repeats requests one after the other, and beside a running
     // request, `requests/resume` waits.
     const server = hostForAll([deploys(ran, 'refuse')], {
-      guard: { store: memoryGuard({ clock: () => start }) },
+      guard: { store: memoryStore({ clock: () => start }) },
     });
     const token = await way.begin(server);
     const replays = Array.from({ length: 10 }, () => way.goOn(server, token, answers));

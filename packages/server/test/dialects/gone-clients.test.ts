@@ -1,7 +1,7 @@
 import {
   all,
   elicit,
-  memoryGuard,
+  memoryStore,
   memoryQueue,
   saga,
   sleep,
@@ -56,7 +56,7 @@ class Shop {
     const clock = Object.assign(() => Date.now(), { now: 0 });
     // Hooks without a queue.
     const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-    const guard = { store: memoryGuard({ clock }) };
+    const guard = { store: memoryStore({ clock }) };
     return hostOf(served, { clock, guard, hooks, ...options }).host;
   }
 

@@ -3,12 +3,11 @@ import {
   elicitUrl,
   info,
   listRoots,
-  memoryGuard,
+  memoryStore,
   sample,
   saga,
   step,
   type Program,
-  type SagaGuard,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
@@ -18,6 +17,7 @@ import { deferred } from '../fixtures/deferred.ts';
 import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
 import { asked, handlerOf, round } from '../fixtures/rounds.ts';
 import { Target } from '../fixtures/sagas.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const inSessions = connections.filter(({ name }) => name.includes('in memory'));
 const unknownMethod = { code: -32_601, message: 'Method not found' };
@@ -170,7 +170,7 @@ describe('an unknown-method error of a client as a step result', () => {
 
 function withGuard(): Parameters<typeof hostOf>[1] {
   const clock = testClock();
-  return { clock, guard: { store: memoryGuard({ clock }) } };
+  return { clock, guard: { store: memoryStore({ clock }) } };
 }
 
 describe('an instant refusal of a client', () => {
@@ -293,16 +293,18 @@ test('[E9] a host with another option repeats an interrupted turn with the first
     return yield* step('pay', () => 'paid');
   });
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const killed = deferred<never>();
   const paid = deferred<undefined>();
-  const dying: SagaGuard = {
-    ...guard,
-    finish: () => {
-      paid.resolve(undefined);
-      return killed.promise;
-    },
-  };
+  const dying = storeWithGuard(
+    () => ({
+      finish: () => {
+        paid.resolve(undefined);
+        return killed.promise;
+      },
+    }),
+    store,
+  );
   const { host } = hostOf(paying, {
     clock,
     guard: { store: dying },
@@ -315,7 +317,7 @@ test('[E9] a host with another option repeats an interrupted turn with the first
   clock.now += 61_000;
   // It does not tell of a payment that it was declined.
   expect(
-    await hostOf(paying, { clock, guard: { store: guard } }).host.resume(token, [refusal]),
+    await hostOf(paying, { clock, guard: { store } }).host.resume(token, [refusal]),
   ).toMatchObject({
     result: 'paid',
   });

@@ -1,4 +1,4 @@
-import { all, elicit, memoryGuard, saga, sleep, step } from '@mcp-saga/server';
+import { all, elicit, memoryStore, saga, sleep, step } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
@@ -84,7 +84,7 @@ describe.each(clients)('a client of $name', ({ begin, poll, answer, refused }) =
     const clock = testClock();
     const host = comparedHost([deploys], {
       clock,
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       limits: { maxHoldMs: 0, tokenTtlMs: 10 * hour },
     });
     return { host, clock, did };

@@ -2,9 +2,7 @@ import {
   checkpoint,
   continueAs,
   elicit,
-  memoryGuard,
   memoryStore,
-  memoryTaskStore,
   pivot,
   promptSaga,
   saga,
@@ -93,10 +91,10 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     for (const forks of ['accept', 'refuse'] as const) {
       const world = new World();
       const clock = testClock(Date.now());
-      const guard = memoryGuard({ clock });
+      const store = memoryStore({ clock });
       // Hooks without a queue.
       const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-      const made = hostOf(holding(world, forks), { clock, guard: { store: guard }, hooks });
+      const made = hostOf(holding(world, forks), { clock, guard: { store }, hooks });
       const connection = await connect(made.host);
       const asked = deferred<undefined>();
       answerBy(connection.client, {
@@ -182,7 +180,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* elicit('which', { message: 'Which?', schema: Empty });
       return yield* continueAs(held, {});
     });
-    const made = hostOf([calls, held], { clock, guard: { store: memoryGuard({ clock }) }, hooks });
+    const made = hostOf([calls, held], { clock, guard: { store: memoryStore({ clock }) }, hooks });
     const connection = await connect(made.host);
     const left = new AbortController();
     answerBy(connection.client, {
@@ -209,7 +207,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       return 'done';
     });
     const connection = await connect(
-      hostOf(paging, { clock, guard: { store: memoryGuard({ clock }) }, hooks }).host,
+      hostOf(paging, { clock, guard: { store: memoryStore({ clock }) }, hooks }).host,
     );
     const { nextResumeToken: resumeToken } = (await calling(connection, 'paging', {})) as {
       readonly nextResumeToken: string;
@@ -235,18 +233,15 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
   test('[E3] has its saga undone if it disconnects while its resume token is stored', async () => {
     const world = new World();
     const left = new AbortController();
-    const store = memoryTaskStore();
+    const store = memoryStore();
     const writing = deferred<undefined>();
     const written = deferred<undefined>();
-    const shared = {
-      ...memoryStore(),
-      tasks: {
-        read: (id: string) => store.read(id),
-        write: async (...entry: Parameters<typeof store.write>) => {
-          writing.resolve(undefined);
-          await written.promise;
-          return await store.write(...entry);
-        },
+    const slow = {
+      ...store,
+      write: async (...entry: Parameters<typeof store.write>) => {
+        writing.resolve(undefined);
+        await written.promise;
+        return await store.write(...entry);
       },
     };
     const paging = saga({ name: 'paging', version: '1', forks: 'accept' }, function* () {
@@ -254,7 +249,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* checkpoint('a page');
       return 'done';
     });
-    const connection = await connect(hostOf(paging, { store: shared }).host);
+    const connection = await connect(hostOf(paging, { store: slow }).host);
     await connection.client.listTools();
     const call = calling(connection, 'paging', { signal: left.signal });
     await writing.promise;
@@ -287,7 +282,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* step('ship', () => world.do('shipped'));
       return 'shipped';
     });
-    const { host } = hostOf(paying, { clock, guard: { store: memoryGuard({ clock }) }, hooks });
+    const { host } = hostOf(paying, { clock, guard: { store: memoryStore({ clock }) }, hooks });
     const connection = await connect(host);
     const asked = deferred<undefined>();
     answerBy(connection.client, {

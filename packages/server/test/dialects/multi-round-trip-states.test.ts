@@ -1,4 +1,4 @@
-import { elicit, memoryGuard, saga, sleep, type SagaHost } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, sleep, type SagaHost } from '@mcp-saga/server';
 import { assert, asyncProperty, integer, constantFrom } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
@@ -166,7 +166,7 @@ describe('a request state is rejected with a JSON-RPC error', () => {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       return target;
     });
-    const { host } = hostOf(once, { guard: { store: memoryGuard({ clock: testClock() }) } });
+    const { host } = hostOf(once, { guard: { store: memoryStore({ clock: testClock() }) } });
     const server = handlerOf(host);
     const requestState = await stateOf(host);
     const first = await round(server, call, { requestState, inputResponses });

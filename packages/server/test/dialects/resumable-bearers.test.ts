@@ -1,6 +1,6 @@
 import {
   elicit,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   type Program,
@@ -38,7 +38,7 @@ function served(
   did: string[] = [],
 ): Served {
   const { host, told } = hostOf(pays(did), {
-    guard: { store: memoryGuard({ clock: testClock() }) },
+    guard: { store: memoryStore({ clock: testClock() }) },
     auth: { principal: () => ({ subject: by, client: 'app' }), anonymous: 'accept' },
     ...(options as object),
   });
@@ -112,13 +112,13 @@ test('[T14] ignores resumable requests of a client without authentication', asyn
 });
 
 test('[T14] rejects a token after `bearer` is removed, and the call continues', async () => {
-  const guard = memoryGuard({ clock: testClock() });
+  const guard = { store: memoryStore({ clock: testClock() }) };
   const open = served('nobody', {
-    guard: { store: guard },
+    guard,
     resumableRequests: { bearer: 'accept' },
   });
   const { requestState } = asked(await round(open, call, { capabilities: declared }));
-  const closed = served('nobody', { guard: { store: guard } });
+  const closed = served('nobody', { guard });
   expect(await resumed(closed, requestState)).toMatchObject(refused);
   expect(closed.told.rejections).toMatchObject([{ reason: 'principal' }]);
   const inputResponses = { target: accepted({ target: 'bob' }) };

@@ -1,6 +1,6 @@
 import {
   elicit,
-  memoryGuard,
+  memoryStore,
   progress,
   saga,
   step,
@@ -46,7 +46,7 @@ class Work {
 function hostFor(program: Program): SagaHost {
   const { host } = hostOf(program, {
     clock: Object.assign(() => Date.now(), { now: 0 }),
-    guard: { store: memoryGuard() },
+    guard: { store: memoryStore() },
     resumableRequests: { bearer: 'accept' },
   });
   return host;

@@ -1,4 +1,4 @@
-import { elicit, memoryTaskStore, saga, step } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { hostOf } from '../fixtures/host.ts';
 import { ask, post, read, type Fetches, type RawMessage } from '../fixtures/raw.ts';
@@ -77,7 +77,7 @@ test('[W2] a saga that requires tasks cannot be resumed outside of a task', asyn
   });
   const { host } = hostOf(tasked, {
     ...options,
-    tasks: { bearer: 'accept', store: memoryTaskStore() },
+    tasks: { bearer: 'accept', store: memoryStore() },
   });
   const server = handlerOf(host);
   const { requestState } = asked(

@@ -1,4 +1,4 @@
-import { elicit, memoryGuard, saga, step } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { eras, post, read, type Fetches } from '../fixtures/raw.ts';
@@ -63,7 +63,7 @@ test('[T6] [T13] sends the token of a stored response under the ID of the repeat
     return 'asked';
   });
   const clock = testClock();
-  const { host } = hostForAll([asks], { clock, guard: { store: memoryGuard({ clock }) } });
+  const { host } = hostForAll([asks], { clock, guard: { store: memoryStore({ clock }) } });
   const server = handlerOf(host);
   const capabilities = { resumableRequests: {}, elicitation: {} };
   const resumes = { 'io.modelcontextprotocol/clientCapabilities': capabilities };

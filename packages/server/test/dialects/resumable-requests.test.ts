@@ -1,15 +1,6 @@
-import {
-  all,
-  elicit,
-  memoryGuard,
-  saga,
-  sleep,
-  step,
-  type Program,
-  type SagaGuard,
-} from '@mcp-saga/server';
+import { all, elicit, memoryStore, saga, sleep, step, type Program } from '@mcp-saga/server';
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
-import type { Fence } from '@mcp-saga/server/stores';
+import { storeGuard, type Fence } from '@mcp-saga/server/internal';
 import { afterEach, describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { five, policy, steps, type Did } from '../fixtures/five.ts';
@@ -19,6 +10,7 @@ import { ask, eras, post, type Era, type Fetches, type RawMessage } from '../fix
 import { asking, Target } from '../fixtures/sagas.ts';
 import { listen, postUntil, type Listening } from '../fixtures/sockets.ts';
 import { changed, type Parts } from '../fixtures/host-changes.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const declared = { resumableRequests: {}, elicitation: {} };
 const id = 'the-request';
@@ -452,7 +444,7 @@ describe('waits in a request that can be resumed', () => {
 
 describe('resumable requests with a guard', () => {
   test('[T13] only the following request gets the stored response', async () => {
-    const guard = memoryGuard({ clock: testClock() });
+    const guard = storeGuard(memoryStore({ clock: testClock() }));
     const token = {
       sagaId: 's',
       turn: 1,
@@ -491,24 +483,22 @@ describe('resumable requests with a guard', () => {
   test('[T13] [E1] resuming a running call returns the same response, and each effect happens once', async () => {
     const did: Did = new Map();
     const busy = deferred<undefined>();
-    const inner = memoryGuard();
     let begins = 0;
-    const guard: SagaGuard = {
-      ...inner,
+    const store = storeWithGuard((guard) => ({
       begin: async (claim) => {
         begins += 1;
-        const verdict = await inner.begin(claim);
+        const verdict = await guard.begin(claim);
         if (verdict === 'busy') busy.resolve(undefined);
         return verdict;
       },
-    };
+    }));
     const one = processOf(
       // Held in the turn of the third token alone: before it, the client has nothing yet to resume
       // by and let it go.
       guardedFive(did, (name) => (name === 'three' && begins === 3 ? busy.promise : undefined)),
-      { guard: { store: guard } },
+      { guard: { store } },
     );
-    const two = processOf(guardedFive(did), { guard: { store: guard } });
+    const two = processOf(guardedFive(did), { guard: { store } });
     // Before 2026-07-28, a server does not detect a closed connection.
     const cut = await postUntil(
       await listenTo(one),
@@ -536,15 +526,15 @@ describe('resumable requests with a guard', () => {
   });
 
   test('[T13] an answer whose response was dropped is not asked again', async () => {
-    const guard = memoryGuard();
+    const store = memoryStore();
     const did: string[] = [];
     const one = saga({ name: 'one', version: '1', forks: 'refuse' }, function* () {
       const { target } = yield* elicit('where', { message: 'Where?', schema: Target });
       yield* step('deploy', () => void did.push(target));
       return target;
     });
-    const near = await listenTo(processOf(one, { guard: { store: guard } }));
-    const far = await listenTo(processOf(one, { guard: { store: guard } }));
+    const near = await listenTo(processOf(one, { guard: { store } }));
+    const far = await listenTo(processOf(one, { guard: { store } }));
     const asked = (await postUntil(near, call('modern', 'one'))).at(-1);
     const requestState = String(asked?.result?.['requestState']);
     const inputResponses = { where: { action: 'accept', content: { target: 'prod' } } };

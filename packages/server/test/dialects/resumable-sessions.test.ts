@@ -1,4 +1,4 @@
-import { all, checkpoint, elicit, memoryGuard, saga, sleep } from '@mcp-saga/server';
+import { all, checkpoint, elicit, memoryStore, saga, sleep } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { answerBy } from '../fixtures/answer-by.ts';
 import { testClock } from '../fixtures/clock.ts';
@@ -104,12 +104,12 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
   });
 
   test('[T5] rejects the token of a cancelled saga, and an invalid token', async () => {
-    const guard = memoryGuard();
+    const store = memoryStore();
     const pay = saga({ name: 'noting', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Target });
       return 'paid';
     });
-    const { host, told } = hostOf(pay, { guard: { store: guard }, ...resumableRequests });
+    const { host, told } = hostOf(pay, { guard: { store }, ...resumableRequests });
     const { client, close } = await connect(host, options);
     const requests = client as unknown as Requests;
     const tokens: string[] = [];
@@ -205,7 +205,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       ...resumableRequests,
       clock,
       testing: { sleep: wait },
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
     });
     const { client, close } = await connect(made.host, options);
     answerBy(client, { elicit: () => ({ action: 'accept', content: { target: 'a' } }) });

@@ -1,12 +1,12 @@
 import {
   elicit,
-  memoryGuard,
+  memoryStore,
   saga,
   SagaError,
   sleep,
   step,
   type Program,
-  type SagaGuard,
+  type SagaStore,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
@@ -23,6 +23,7 @@ import {
 } from '../fixtures/raw.ts';
 import { handlerOf } from '../fixtures/rounds.ts';
 import { Target } from '../fixtures/sagas.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const id = 7;
 const declared = {
@@ -33,7 +34,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   /** A server, and another process of it. `guarded`: they share a guard. */
   function setUp(program: Program, { guarded = true, ...options } = {}) {
     const clock = testClock();
-    const store = memoryGuard({ clock });
+    const store = memoryStore({ clock });
     const guard = guarded ? { guard: { store } } : {};
     const open = (): TestHost =>
       hostOf(program, {
@@ -171,15 +172,18 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   test('[E1] [W7] does not hide that a process has died, and the request may be resumed', async () => {
     const keys: string[] = [];
     const clock = testClock();
-    const store = memoryGuard({ clock });
-    const killed = { ...store, finish: () => Promise.reject(new Error('killed')) };
+    const store = memoryStore({ clock });
+    const killed = storeWithGuard(
+      () => ({ finish: () => Promise.reject(new Error('killed')) }),
+      store,
+    );
     const pays = saga({ name: 'pays', version: '1', forks: 'refuse' }, function* () {
       yield* step('pay', ({ idempotencyKey }) => void keys.push(idempotencyKey));
       return 'paid';
     });
     const options = { clock, resumableRequests: { bearer: 'accept' } } as const;
-    const serve = (guard: SagaGuard): Fetches =>
-      handlerOf(hostOf(pays, { ...options, guard: { store: guard } }).host);
+    const serve = (shared: SagaStore): Fetches =>
+      handlerOf(hostOf(pays, { ...options, guard: { store: shared } }).host);
     const [dying, other] = [serve(killed), serve(store)];
     const send = async (server: Fetches, method: string, params: object, requestId = id) => {
       const headers = { headers: { 'mcp-name': 'pays' } };

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { all, elicit, memoryGuard, saga, sample, sleep, step, type Json } from '@mcp-saga/server';
+import { all, elicit, memoryStore, saga, sample, sleep, step, type Json } from '@mcp-saga/server';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, type CallResult } from '../fixtures/calling.ts';
@@ -129,7 +129,7 @@ describe.each(eras)('%s', (era) => {
     ['bold text', (token) => `**${token}**`],
     ['a fence and a full stop', (token) => `\`\`\`text\n${token}\n\`\`\`.`],
   ])('[T14] a token is read without what a model writes around it: %s', async (_, write) => {
-    const guard = { store: memoryGuard({ clock: () => start }) };
+    const guard = { store: memoryStore({ clock: () => start }) };
     const { call, token, runs } = await begun({ guard });
     for (const resumeToken of [write(token), token, write(token)])
       expect((await call({ resumeToken, answers })).text).toBe('placed here');
@@ -156,7 +156,7 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[T14] with a guard, a token is one token, however a model writes it', async () => {
-    const guard = { store: memoryGuard({ clock: () => start }) };
+    const guard = { store: memoryStore({ clock: () => start }) };
     const { call, token, runs } = await begun({ guard });
     const first = await call({ resumeToken: token, answers });
     const again = await call({ resumeToken: `"${token}"\n`, answers: JSON.stringify(answers) });
@@ -177,7 +177,7 @@ describe.each(eras)('%s', (era) => {
     ['an unknown step', { Target: { target: 'here' } }],
   ])('[T14] [W4] wrong answers repeat question and token as an error: %s', async (_, wrong) => {
     const { call, token, runs, told } = await begun({
-      guard: { store: memoryGuard({ clock: () => start }) },
+      guard: { store: memoryStore({ clock: () => start }) },
     });
     const again = await call({ resumeToken: token, answers: wrong });
     expect(again).toMatchObject({ isError: true, token: expect.any(String) });
@@ -204,7 +204,7 @@ describe.each(eras)('%s', (era) => {
     ['the bare content', { target: 'here' }],
   ])('[T14] a form is read from a string of JSON for its one answer: %s', async (_, answer) => {
     for (const written of [JSON.stringify(answer), JSON.stringify(answer, undefined, 2)]) {
-      const guard = { store: memoryGuard({ clock: () => start }) };
+      const guard = { store: memoryStore({ clock: () => start }) };
       const { call, token, runs, told } = await begun({ guard });
       // The same request again gets the same response.
       for (let count = 0; count < 2; count += 1) {
@@ -261,7 +261,7 @@ describe.each(eras)('%s', (era) => {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       return target;
     });
-    const guard = { store: memoryGuard({ clock: () => start }) };
+    const guard = { store: memoryStore({ clock: () => start }) };
     const { server } = served([two], { ...accepting, guard });
     const call = async (args: object) =>
       await called(server, era, { name: 'two', arguments: args });

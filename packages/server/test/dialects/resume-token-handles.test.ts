@@ -1,14 +1,12 @@
 import {
   checkpoint,
   elicit,
-  memoryGuard,
   memoryStore,
-  memoryTaskStore,
   saga,
   sleep,
   step,
+  type SagaHostOptions,
   type SagaStore,
-  type TaskStore,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { called, sent, served, type Served } from '../fixtures/calling.ts';
@@ -29,23 +27,23 @@ const refused = {
   },
 };
 
-/** A store in memory whose states of handles are in another store. */
-function storeWith(tasks: TaskStore): SagaStore {
-  return { ...memoryStore(), guard: memoryGuard({ olderTokens: 'accept' }), tasks };
+/** Options of a host whose states of handles are in a store, and whose used tokens in another. */
+function keptIn(store: SagaStore): Pick<SagaHostOptions, 'store' | 'guard'> {
+  return { store, guard: { store: memoryStore({ olderTokens: 'accept' }) } };
 }
 
 /** A store that can be looked into. */
 function openStore(
   clock: () => number = Date.now,
-): TaskStore & { readonly entries: Map<string, string> } {
-  const store = memoryTaskStore({ clock });
+): SagaStore & { readonly entries: Map<string, string> } {
+  const store = memoryStore({ clock });
   const entries = new Map<string, string>();
   return {
+    ...store,
     entries,
-    read: (id) => store.read(id),
-    write: (id, sealed, expected, expiresAt) => {
-      entries.set(id, sealed);
-      return store.write(id, sealed, expected, expiresAt);
+    write: (place, value, ...rest) => {
+      entries.set(place.group, value.body ?? '');
+      return store.write(place, value, ...rest);
     },
   };
 }
@@ -68,7 +66,7 @@ describe.each(eras)('%s', (era) => {
     const keys: string[] = [];
     const { server, clock, told }: Served = served([complexTool((used) => keys.push(used))], {
       ...accepting,
-      store: storeWith(store),
+      ...keptIn(store),
     });
     const args = { initial_arg: 'value' };
     const first = await called(server, era, { name: 'complex_tool', arguments: args });
@@ -92,10 +90,9 @@ describe.each(eras)('%s', (era) => {
 
   test('[T5] an invalid handle is refused as an invalid token', async () => {
     const store = openStore(() => clock.now);
-    const shared = storeWith(store);
     const { server, clock, told }: Served = served([asking(), asking('other')], {
       ...accepting,
-      store: shared,
+      ...keptIn(store),
     });
     const { token } = await called(server, era, { name: 'asking', arguments: { a: 1 } });
     const resumed = (resumeToken: unknown, more: object = {}, name = 'asking') =>
@@ -132,7 +129,7 @@ describe.each(eras)('%s', (era) => {
     });
     const options = {
       ...accepting,
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       store: memoryStore({ clock }),
     };
     const { server } = served([once], options);
@@ -152,7 +149,7 @@ describe.each(eras)('%s', (era) => {
   test('[P2] a token from before the host had a store is still valid', async () => {
     const before = served([asking()], accepting);
     const { token } = await called(before.server, era, { name: 'asking' });
-    const after = served([asking()], { ...accepting, store: storeWith(openStore()) });
+    const after = served([asking()], { ...accepting, ...keptIn(openStore()) });
     const args = { resumeToken: token, answers: { target: { target: 'here' } } };
     expect(await called(after.server, era, { name: 'asking', arguments: args })).toMatchObject({
       token: undefined,
@@ -162,17 +159,18 @@ describe.each(eras)('%s', (era) => {
 
   test('[E10] without its store, a host returns tokens, and a handle gets a retryable error', async () => {
     let isDown = false;
-    const kept = memoryTaskStore({ clock: () => clock.now });
+    const kept = memoryStore({ clock: () => clock.now });
     const down = (): never => {
       throw new Error('no store');
     };
-    const store: TaskStore = {
-      read: (id) => (isDown ? down() : kept.read(id)),
+    const store: SagaStore = {
+      ...kept,
+      read: (place) => (isDown ? down() : kept.read(place)),
       write: (...entry) => (isDown ? down() : kept.write(...entry)),
     };
     const { server, told, clock }: Served = served([asking()], {
       ...accepting,
-      store: storeWith(store),
+      ...keptIn(store),
     });
     const { token } = await called(server, era, { name: 'asking' });
     isDown = true;
@@ -240,7 +238,7 @@ describe.each(eras)('%s', (era) => {
     const { token } = await called(server, era, { name: 'large' });
     expect(String(token).length).toBeGreaterThan(8_000);
     expect(told.warnings).toEqual([expect.stringContaining("'make'")]);
-    const kept = served([large], { ...accepting, store: storeWith(memoryTaskStore()) });
+    const kept = served([large], { ...accepting, ...keptIn(memoryStore()) });
     await called(kept.server, era, { name: 'large' });
     expect(kept.told.warnings).toEqual([]);
   });
@@ -319,19 +317,19 @@ test('[T6] a handle opens only for the user that started the saga', async () => 
 
 test('[T11] an entry of the store expires with its token', async () => {
   const clock = testClock();
-  const store = memoryTaskStore({ clock });
+  const store = memoryStore({ clock });
   const kept: number[] = [];
-  const watched: TaskStore = {
+  const watched: SagaStore = {
     ...store,
-    write: (id, sealed, expected, expiresAt) => {
-      kept.push(expiresAt);
-      return store.write(id, sealed, expected, expiresAt);
+    write: (place, value, expected, options) => {
+      kept.push(options.expiresAtMs);
+      return store.write(place, value, expected, options);
     },
   };
   const { server, clock: time } = served([asking()], {
     ...accepting,
     limits: { tokenTtlMs: 60_000 },
-    store: storeWith(watched),
+    ...keptIn(watched),
   });
   await called(server, 'modern', { name: 'asking' });
   // Clocks of two servers may be 30 s apart.
@@ -340,7 +338,7 @@ test('[T11] an entry of the store expires with its token', async () => {
 
 test.each([
   ['a number', { shortTokens: 7, store: memoryStore() }],
-  ['a store', { shortTokens: { store: memoryTaskStore() }, store: memoryStore() }],
+  ['a store', { shortTokens: { store: memoryStore() }, store: memoryStore() }],
   ['true without a store', { shortTokens: true }],
 ])('shortTokens: %s is refused at the creation of the host', (_, options) => {
   expect(() => hostForAll([asking()], options as never)).toThrow(/shortTokens/);
@@ -350,7 +348,7 @@ test('[W1] a host with a store gives tokens that models copy with shortTokens: f
   const store = openStore();
   const { server } = served([asking()], {
     ...accepting,
-    store: storeWith(store),
+    ...keptIn(store),
     shortTokens: false,
   });
   const { token } = await called(server, 'modern', { name: 'asking' });

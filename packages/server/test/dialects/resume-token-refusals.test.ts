@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { elicit, memoryGuard, saga, sleep, step, type Json } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, sleep, step, type Json } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, type ToolCall } from '../fixtures/calling.ts';
@@ -89,7 +89,7 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[T13] with a guard, the token of a completed call is refused', async () => {
-    const { send, token, runs } = await start({ guard: { store: memoryGuard() } });
+    const { send, token, runs } = await start({ guard: { store: memoryStore() } });
     expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toHaveProperty(
       'result',
     );

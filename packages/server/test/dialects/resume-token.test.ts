@@ -3,7 +3,7 @@ import {
   elicitUrl,
   info,
   all,
-  memoryGuard,
+  memoryStore,
   saga,
   sample,
   sleep,
@@ -247,7 +247,7 @@ describe.each(eras)('%s, without a session', (era) => {
       yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });
       return '';
     });
-    const { server } = served([asks], { guard: { store: memoryGuard({ clock: () => start }) } });
+    const { server } = served([asks], { guard: { store: memoryStore({ clock: () => start }) } });
     const { token } = await called(server, era, { name: 'asks' });
     const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
     const text = `'target' cannot be asked: ${reasons[era]} Undone: 'hold'.`;

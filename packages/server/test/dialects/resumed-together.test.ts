@@ -1,4 +1,4 @@
-import { memoryGuard, saga, step, TurnAborted } from '@mcp-saga/server';
+import { memoryStore, saga, step, TurnAborted } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { RunningRequest } from '../../src/dialects/parts/running-request.ts';
 import { resumeRequest } from '../../src/dialects/resumable-requests.ts';
@@ -43,7 +43,7 @@ test.each(Array.from({ length: 16 }, (_, ticks) => ticks))(
   '[W5] [W7] a request that ends while two others resume it is answered like the first of these: %i ticks apart',
   async (ticks) => {
     const { host } = hostOf(greets, {
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       resumableRequests: { bearer: 'accept' },
     });
     const core = coreOf(host);

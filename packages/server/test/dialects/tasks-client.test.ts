@@ -5,7 +5,7 @@ import {
   type RawClientDispatch,
 } from '@modelcontextprotocol/ext-tasks/client';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { all, elicit, memoryTaskStore, saga, step, type SagaHost } from '@mcp-saga/server';
+import { all, elicit, memoryStore, saga, step, type SagaHost } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { start } from '../fixtures/clock.ts';
 import { serverV2 } from '../fixtures/connections.ts';
@@ -85,7 +85,7 @@ test('[W1] the client of the extension calls a saga, answers its questions, and 
     return `${target} ${one.target} ${other.target}`;
   });
   const { host, told } = hostOf(asking, {
-    tasks: { store: memoryTaskStore({ clock: () => start }), bearer: 'accept', pollIntervalMs: 1 },
+    tasks: { store: memoryStore({ clock: () => start }), bearer: 'accept', pollIntervalMs: 1 },
   });
   const { session, keys, close } = await sessionWith(host, (message) => message.toLowerCase());
   const execution = await session.callTool('asking', {});

@@ -1,13 +1,4 @@
-import {
-  elicit,
-  memoryGuard,
-  memoryTaskStore,
-  race,
-  saga,
-  sleep,
-  step,
-  type TaskStore,
-} from '@mcp-saga/server';
+import { elicit, memoryStore, race, saga, sleep, step, type SagaStore } from '@mcp-saga/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';
@@ -26,10 +17,10 @@ function two(
 ): {
   readonly hosts: readonly [TestHost, TestHost];
   readonly clock: TestClock;
-  readonly store: TaskStore;
+  readonly store: SagaStore;
 } {
   const clock = testClock();
-  const store = memoryTaskStore({ clock });
+  const store = memoryStore({ clock });
   const host = (): TestHost =>
     hostOf(sagas, {
       ...options,
@@ -72,8 +63,8 @@ describe.each([
       if (keys.length === 1 && one.worksBehind) await never.promise;
     });
     const clock = testClock();
-    const store = memoryTaskStore({ clock });
-    const shared = guarded === undefined ? {} : { guard: { store: memoryGuard({ clock }) } };
+    const store = memoryStore({ clock });
+    const shared = guarded === undefined ? {} : { guard: { store: memoryStore({ clock }) } };
     const host = () => hostOf(dying, { ...shared, clock, tasks: { store, bearer: 'accept' } }).host;
     const [one, other] = [taskClient(host()), taskClient(host())];
     const taskId = await one.start('once');
@@ -124,12 +115,12 @@ describe.each([
       },
     );
     const clock = testClock();
-    const store = memoryTaskStore({ clock });
-    const guard = memoryGuard({ clock });
+    const store = memoryStore({ clock });
+    const guard = { store: memoryStore({ clock }) };
     const told: unknown[] = [];
     const host = () => {
       const made = hostOf(dying, {
-        guard: { store: guard },
+        guard,
         clock,
         limits: { maxHoldMs: 0 },
         tasks: { store, bearer: 'accept' },
@@ -159,7 +150,7 @@ test('a step that takes longer than the lease extends the lease', async () => {
   vi.useFakeTimers();
   const slow = deferred<void>();
   let runs = 0;
-  const store = memoryTaskStore();
+  const store = memoryStore();
   const { host } = hostOf(
     runsOnce(async () => {
       runs += 1;
@@ -187,7 +178,7 @@ test('a step is aborted when its task is cancelled, if there is nothing to undo'
     }),
     {
       clock: Object.assign(() => Date.now(), { now: 0 }),
-      tasks: { store: memoryTaskStore(), bearer: 'accept' },
+      tasks: { store: memoryStore(), bearer: 'accept' },
     },
   );
   const client = taskClient(host);
@@ -208,7 +199,7 @@ test('a short sleep ends behind the response', async () => {
   });
   const { host } = hostOf(napping, {
     clock: Object.assign(() => Date.now(), { now: 0 }),
-    tasks: { store: memoryTaskStore(), bearer: 'accept' },
+    tasks: { store: memoryStore(), bearer: 'accept' },
   });
   const client = taskClient(host);
   const created = await client.call('napping');
@@ -245,7 +236,7 @@ test('a failed drive is reported, and repeated when the lease has expired', asyn
   const { host, told } = hostOf(asksInTask(), {
     clock,
     auth: { rateLimit: ({ turn }) => admits || turn === 1 },
-    tasks: { store: memoryTaskStore({ clock }), bearer: 'accept' },
+    tasks: { store: memoryStore({ clock }), bearer: 'accept' },
   });
   expect(hosts).toHaveLength(2);
   const client = taskClient(host);
@@ -261,7 +252,8 @@ test('a failed drive is reported, and repeated when the lease has expired', asyn
 
 test('a failing store causes an error without details, and a report', async () => {
   const down = new Error('ECONNREFUSED 10.0.0.7');
-  const broken: TaskStore = {
+  const broken: SagaStore = {
+    ...memoryStore(),
     read: () => Promise.reject(down),
     write: () => Promise.reject(down),
   };
@@ -277,16 +269,17 @@ test('a failing store causes an error without details, and a report', async () =
 test('stored answers and results are encrypted, and a changed record is not a task', async () => {
   const written: string[] = [];
   const clock = testClock();
-  const inner = memoryTaskStore({ clock });
+  const inner = memoryStore({ clock });
   let tampers = false;
-  const store: TaskStore = {
-    read: async (id) => {
-      const stored = await inner.read(id);
-      return tampers && stored !== undefined ? { ...stored, sealed: `${stored.sealed}A` } : stored;
+  const store: SagaStore = {
+    ...inner,
+    read: async (key) => {
+      const stored = await inner.read(key);
+      return tampers && stored !== undefined ? { ...stored, body: `${stored.body}A` } : stored;
     },
-    write: (id, sealed, expected, expiresAt) => {
-      written.push(id, sealed);
-      return inner.write(id, sealed, expected, expiresAt);
+    write: (key, value, ...rest) => {
+      written.push(key.group, key.name, value.head, value.body ?? '');
+      return inner.write(key, value, ...rest);
     },
   };
   const { host } = hostOf(asksInTask(), { clock, tasks: { store, bearer: 'accept' } });

@@ -1,4 +1,4 @@
-import { memoryTaskStore, saga, step, type TaskStore } from '@mcp-saga/server';
+import { memoryStore, saga, step, type SagaStore } from '@mcp-saga/server';
 import type { TaskOptions } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
 import { start } from '../fixtures/clock.ts';
@@ -15,7 +15,7 @@ const flip = (id: string, at: number): string =>
   `${id.slice(0, at)}${id[at] === 'A' ? 'B' : 'A'}${id.slice(at + 1)}`;
 
 test('[W1] the ID of a stored task is at most 128 printable characters, which Claude Code accepts', async () => {
-  const store = memoryTaskStore({ clock: () => start });
+  const store = memoryStore({ clock: () => start });
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
   const taskId = await client.start('quick');
   expect(taskId).toMatch(/^[\x21-\x7e]{1,128}$/);
@@ -24,7 +24,7 @@ test('[W1] the ID of a stored task is at most 128 printable characters, which Cl
 });
 
 test('[W1] [T14] an ID with another saga or another secret opens no task', async () => {
-  const store = memoryTaskStore({ clock: () => start });
+  const store = memoryStore({ clock: () => start });
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
   const taskId = await client.start('quick');
   const other = await client.start('quick');
@@ -45,7 +45,7 @@ test('[W1] [T14] an ID with another saga or another secret opens no task', async
 });
 
 test('[T6] an ID opens no task for another user', async () => {
-  const store = memoryTaskStore({ clock: () => start });
+  const store = memoryStore({ clock: () => start });
   const options = { tasks: { store }, auth: { principal: 'client-only' } } as const;
   const { host } = hostOf(quick, options);
   const alice = taskClient(host, { clientId: 'alice' });
@@ -58,7 +58,7 @@ test('[T6] an ID opens no task for another user', async () => {
 
 test('an unknown ID reaches the store only if it has the form of an ID', async () => {
   const reads: string[] = [];
-  const store: TaskStore = { ...memoryTaskStore(), read: (id) => void reads.push(id) };
+  const store: SagaStore = { ...memoryStore(), read: ({ group }) => void reads.push(group) };
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
   for (const id of [
     '',

@@ -2,8 +2,7 @@ import {
   all,
   AnswerConflict,
   elicit,
-  memoryGuard,
-  memoryTaskStore,
+  memoryStore,
   saga,
   SagaHostError,
   SealError,
@@ -11,7 +10,6 @@ import {
   step,
   TurnAborted,
   type Program,
-  type SagaGuard,
 } from '@mcp-saga/server';
 import { CodecError } from '@mcp-saga/server/internal';
 import { describe, expect, test } from 'vitest';
@@ -20,6 +18,7 @@ import { deferred } from '../fixtures/deferred.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
 import { Target } from '../fixtures/task-sagas.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const accepted = (target: string) => ({ action: 'accept', content: { target } });
 const lease = 60_000;
@@ -62,7 +61,7 @@ async function answered(program: Program) {
   const clock = testClock();
   const tested = hostOf(program, {
     clock,
-    tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) },
+    tasks: { bearer: 'accept', store: memoryStore({ clock }) },
   });
   const client = taskClient(tested.host);
   const taskId = await client.start(program.name);
@@ -165,7 +164,7 @@ test('[W7] [T11] accepts several updates, each in a turn of its own, like separa
     return [first, second, third].map(({ target }) => target).join();
   });
   const clock = testClock();
-  const store = memoryTaskStore({ clock });
+  const store = memoryStore({ clock });
   const { host, told } = hostOf(many, {
     clock,
     limits: { maxAnswers: 1 },
@@ -199,7 +198,7 @@ test('[W7] [T11] a result that cannot be stored fails its task, and is not compu
   const clock = testClock();
   const { host, told } = hostOf(large, {
     clock,
-    tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) },
+    tasks: { bearer: 'accept', store: memoryStore({ clock }) },
   });
   const client = taskClient(host);
   const taskId = await client.start('large');
@@ -225,20 +224,19 @@ describe('a task with a guard that fails once', () => {
   ])('[W7] [E3] completes, or is undone, if the guard fails at $call', async ({ nth, ends }) => {
     const log: string[] = [];
     const clock = testClock();
-    const guard = memoryGuard({ clock });
     let calls = 0;
     const asked = (): void => {
       calls += 1;
       if (calls === nth) throw new Error('ECONNREFUSED');
     };
-    const flaky: SagaGuard = {
-      begin: (claim) => (asked(), guard.begin(claim)),
-      finish: (fence, response) => (asked(), guard.finish(fence, response)),
-      claim: (key, expiresAt) => (asked(), guard.claim(key, expiresAt)),
-      release: (fence) => guard.release(fence),
-      renew: (...renewal) => guard.renew(...renewal),
-      forget: (fence) => guard.forget(fence),
-    };
+    const flaky = storeWithGuard(
+      (guard) => ({
+        begin: (claim) => (asked(), guard.begin(claim)),
+        finish: (fence, response) => (asked(), guard.finish(fence, response)),
+        claim: (key, expiresAt) => (asked(), guard.claim(key, expiresAt)),
+      }),
+      memoryStore({ clock }),
+    );
     const ships = saga(
       { name: 'ships', version: '1', task: 'prefer', forks: 'refuse' },
       function* () {
@@ -250,7 +248,7 @@ describe('a task with a guard that fails once', () => {
         return 'shipped';
       },
     );
-    const store = memoryTaskStore({ clock });
+    const store = memoryStore({ clock });
     const { host } = hostOf(ships, {
       clock,
       guard: { store: flaky },

@@ -1,4 +1,4 @@
-import { all, elicit, memoryTaskStore, saga, sleep, step, type Program } from '@mcp-saga/server';
+import { all, elicit, memoryStore, saga, sleep, step, type Program } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { hostOf, type TestHost } from '../fixtures/host.ts';
@@ -14,7 +14,7 @@ function unasked(
   { stores = false }: { readonly stores?: boolean } = {},
 ): TestHost & { readonly client: TaskClient } {
   const clock = testClock();
-  const store = stores ? { store: memoryTaskStore({ clock }) } : { maxIdLength: 4_096 };
+  const store = stores ? { store: memoryStore({ clock }) } : { maxIdLength: 4_096 };
   const made = hostOf(sagas, {
     clock,
     answers: { model: 'accept' },

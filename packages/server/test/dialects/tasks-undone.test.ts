@@ -2,7 +2,7 @@ import {
   compensate,
   continueAs,
   elicit,
-  memoryTaskStore,
+  memoryStore,
   saga,
   sleep,
   step,
@@ -21,7 +21,7 @@ function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1]
   return hostOf(sagas, {
     clock,
     limits: { maxHoldMs: 0 },
-    tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) },
+    tasks: { bearer: 'accept', store: memoryStore({ clock }) },
     ...options,
   });
 }

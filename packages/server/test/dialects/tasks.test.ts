@@ -1,4 +1,4 @@
-import { elicit, memoryTaskStore, race, saga, sleep, step } from '@mcp-saga/server';
+import { elicit, memoryStore, race, saga, sleep, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { hostOf, keyOf, type TestHost } from '../fixtures/host.ts';
 import { ask } from '../fixtures/raw.ts';
@@ -19,7 +19,7 @@ import { serverV2 } from '../fixtures/connections.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-const tasks = () => ({ store: memoryTaskStore({ clock: () => start }), bearer: 'accept' }) as const;
+const tasks = () => ({ store: memoryStore({ clock: () => start }), bearer: 'accept' }) as const;
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
 const unknown = {
   code: -32602,
@@ -368,7 +368,7 @@ describe('the ID of a task', () => {
     '[T14] is refused by %s for any caller who did not create the task',
     async (method) => {
       const { host, told } = hostOf(asksInTask(), {
-        tasks: { store: memoryTaskStore({ clock: () => start }) },
+        tasks: { store: memoryStore({ clock: () => start }) },
         auth: { principal: 'client-only', anonymous: 'accept' },
       });
       const mine = taskClient(host, { clientId: 'mine' });
@@ -427,7 +427,7 @@ describe('the ID of a task', () => {
 
   test('is valid until its ttl, and then unknown', async () => {
     const clock = testClock();
-    const store = memoryTaskStore({ clock });
+    const store = memoryStore({ clock });
     const { host } = hostOf(asksInTask(), {
       clock,
       tasks: { store, bearer: 'accept', ttlMs: 60_000 },

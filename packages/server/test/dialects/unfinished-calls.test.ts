@@ -4,7 +4,7 @@ import {
   checkpoint,
   elicit,
   elicitUrl,
-  memoryGuard,
+  memoryStore,
   promptSaga,
   saga,
   sample,
@@ -253,7 +253,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       const { content } = yield* sample('text', where);
       return content.type === 'text' ? content.text : '';
     });
-    const options = { ...accepting, ...time, guard: { store: memoryGuard({ clock: time.clock }) } };
+    const options = { ...accepting, ...time, guard: { store: memoryStore({ clock: time.clock }) } };
     const { call: send, close } = await reached(program, options);
     const page = await send();
     const [one, two] = [
@@ -339,7 +339,7 @@ describe('rounds', () => {
       return 'known';
     });
     const server = handlerOf(
-      hostOf(program, { clock, guard: { store: memoryGuard({ clock }) } }).host,
+      hostOf(program, { clock, guard: { store: memoryStore({ clock }) } }).host,
     );
     const { token: resumeToken } = await rounds(server, {});
     for (const _ of ['once', 'again'])
@@ -497,7 +497,7 @@ describe('a resume token that clients of two dialects use', () => {
       ran,
       server: served([program], {
         ...accepting,
-        guard: { store: memoryGuard({ clock: testClock() }) },
+        guard: { store: memoryStore({ clock: testClock() }) },
       }).server,
     };
   }

@@ -1,4 +1,4 @@
-import { all, continueAs, elicit, memoryGuard, race, saga, sleep } from '@mcp-saga/server';
+import { all, continueAs, elicit, memoryStore, race, saga, sleep } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { served, type Served } from '../fixtures/calling.ts';
 import { ask, eras } from '../fixtures/raw.ts';
@@ -37,7 +37,7 @@ describe.each(eras)('completedSteps, %s', (era) => {
       const program = forks === undefined ? asking() : { ...asking(), forks };
       const { resume, told } = await begin(
         program,
-        forks === undefined ? {} : { guard: { store: memoryGuard() } },
+        forks === undefined ? {} : { guard: { store: memoryStore() } },
       );
       const wrong = await resume(accept('Target'));
       expect(wrong.result).toMatchObject({ state: 'suspended', steps: [{ stepId: 'target' }] });

@@ -8,20 +8,21 @@ import {
   sample,
   step,
   TokenRefused,
-  type SagaGuard,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, guardedHosts, hour, Ok } from './guarded-hosts.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 /** Hosts with a shared guard and a queue, whose client does not return. (E8) */
-export function absentClientsSuite(name: string, make: MakeGuard): void {
-  describe(`hosts with absent clients, with a guard ${name}`, () => {
+export function absentClientsSuite(name: string, make: () => Promise<StoreUnderTest>): void {
+  describe(`hosts with absent clients, with a store ${name}`, () => {
     const setUp = (options: HostChanges = {}, change: Partial<SagaGuard> = {}) =>
       guardedHosts(make, options, change);
 
@@ -65,7 +66,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[E8] [W3] finishes an interrupted turn with the capabilities of its client', async () => {
-      const { guard, now, pass } = await make();
+      const { store, now, pass } = await make();
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
@@ -94,7 +95,10 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
           onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
         },
       };
-      const dying = createSagaHost({ ...common, guard: { store: { ...guard, finish: gone } } });
+      const dying = createSagaHost({
+        ...common,
+        guard: { store: storeWithGuard(() => ({ finish: gone }), store) },
+      });
       const client = { capabilities: { elicitation: {} } };
       const { token } = suspended(await dying.start('advised', {}, { caller: client }));
       await expect(dying.resume(token, answer('ship'), { caller: client })).rejects.toMatchObject({
@@ -102,7 +106,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       });
       ahead = 3 * hour;
       await pass(70_000);
-      const host = createSagaHost({ ...common, guard: { store: guard } });
+      const host = createSagaHost({ ...common, guard: { store } });
       expect(await host.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
         compensated: [{ stepId: 'send' }],
       });
@@ -164,7 +168,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[E3] [E8] reports uncompensated steps to the operator', async () => {
-      const { guard, now } = await make();
+      const { store, now } = await make();
       const left: unknown[] = [];
       const stuck = saga({ name: 'stuck', version: '1', forks: 'refuse' }, function* () {
         yield* step('charge', () => 1, { compensate: gone, undo: { retry: 1 }, label: 'charge 1' });
@@ -175,7 +179,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         sagas: [stuck],
         keys: generateKey(),
         audience: 'shop',
-        guard: { store: guard },
+        guard: { store },
         testing: { clock: now },
         hooks: { onTurn: () => undefined, onSettled: (settled) => void left.push(settled) },
       });
@@ -194,7 +198,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[E5] [E8] continues past a pivot until the client is needed', async () => {
-      const { guard, now } = await make();
+      const { store, now } = await make();
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
@@ -218,7 +222,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         sagas: [parcel('parcel', false), parcel('asking', true)],
         keys: generateKey(),
         audience: 'shop',
-        guard: { store: guard },
+        guard: { store },
         testing: { clock: () => now() + ahead },
         hooks: {
           onTurn: () => undefined,
@@ -259,19 +263,21 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
 
     it('[E8] finishes an interrupted turn with the stored request only', async () => {
       expectLogs('busy');
-      const { guard, elsewhere, now, pass } = await make();
+      const { store, elsewhere, now, pass } = await make();
       const kept: string[] = [];
-      const keeps: SagaGuard = {
-        ...guard,
-        begin: (claim) => {
-          if (claim.request !== undefined) kept.push(claim.request);
-          return guard.begin(claim);
-        },
-        finish: (fence, sealed) => {
-          kept.push(sealed);
-          return fence.turn === 2 ? false : guard.finish(fence, sealed);
-        },
-      };
+      const keeps = storeWithGuard(
+        (guard) => ({
+          begin: (claim) => {
+            if (claim.request !== undefined) kept.push(claim.request);
+            return guard.begin(claim);
+          },
+          finish: (fence, sealed) => {
+            kept.push(sealed);
+            return fence.turn === 2 ? false : guard.finish(fence, sealed);
+          },
+        }),
+        store,
+      );
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
@@ -299,7 +305,10 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       });
       expect(kept).toHaveLength(4);
       // What a request brought is no response to it.
-      const lying: SagaGuard = { ...elsewhere, begin: () => ({ response: kept[2] ?? '' }) };
+      const lying = storeWithGuard(
+        () => ({ begin: () => ({ response: kept[2] ?? '' }) }),
+        elsewhere,
+      );
       const deceived = createSagaHost({ ...common, guard: { store: lying } });
       await expect(deceived.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       ahead = 3 * hour;
@@ -307,15 +316,17 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const { cancelToken } = facts.at(-1) as SuspendedSagaFacts;
       did.length = 0;
       for (const begun of [kept[0], kept[1], kept[3], 'nothing']) {
-        const mixed: SagaGuard = {
-          ...elsewhere,
-          begin: async (claim) => {
-            const verdict = await elsewhere.begin(claim);
-            return typeof verdict === 'object' && 'interrupted' in verdict
-              ? { ...verdict, interrupted: begun ?? '' }
-              : verdict;
-          },
-        };
+        const mixed = storeWithGuard(
+          (guard) => ({
+            begin: async (claim) => {
+              const verdict = await guard.begin(claim);
+              return typeof verdict === 'object' && 'interrupted' in verdict
+                ? { ...verdict, interrupted: begun ?? '' }
+                : verdict;
+            },
+          }),
+          elsewhere,
+        );
         const other = createSagaHost({ ...common, guard: { store: mixed } });
         await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
         expect(did).toEqual([]);

@@ -3,7 +3,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   pivot,
   saga,
   sleep,
@@ -16,14 +16,15 @@ import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 /** A host that dies before it stores a turn, and a host that takes over. */
 function hostsOf(parcel: Program) {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const facts: SuspendedSagaFacts[] = [];
   const common = {
     sagas: [parcel],
@@ -36,8 +37,11 @@ function hostsOf(parcel: Program) {
       onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
     },
   };
-  const dying = createSagaHost({ ...common, guard: { store: { ...guard, finish: gone } } });
-  return { clock, facts, dying, host: createSagaHost({ ...common, guard: { store: guard } }) };
+  const dying = createSagaHost({
+    ...common,
+    guard: { store: storeWithGuard(() => ({ finish: gone }), store) },
+  });
+  return { clock, facts, dying, host: createSagaHost({ ...common, guard: { store } }) };
 }
 
 test('[E5] [E8] the queue finishes an interrupted cancellation past a pivot', async () => {

@@ -3,7 +3,7 @@ import {
   compensate,
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   pivot,
   saga,
   step,
@@ -17,9 +17,9 @@ import { describe, expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 type Did = string[];
 
@@ -33,7 +33,7 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
     keys: generateKey(),
     audience: 'shop',
     testing: { environment: 'production', clock },
-    guard: { store: memoryGuard({ clock }) },
+    guard: { store: memoryStore({ clock }) },
     hooks: {
       onTurn: () => undefined,
       onError: () => undefined,

@@ -5,7 +5,7 @@ import {
   letGo,
   type StoredToken,
   type UnfinishedToken,
-} from '../../src/guard/decide.ts';
+} from '../../src/store/decide.ts';
 import type { GuardClaim } from '../../src/model/guard.ts';
 
 const now = 1_000_000;

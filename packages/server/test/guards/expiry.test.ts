@@ -1,5 +1,5 @@
-import { memoryGuard } from '@mcp-saga/server';
-import type { GuardVerdict } from '@mcp-saga/server/stores';
+import { memoryStore } from '@mcp-saga/server';
+import { storeGuard, type GuardVerdict } from '@mcp-saga/server/internal';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ExpiryQueue } from '../../src/store/expiry-queue.ts';
@@ -12,19 +12,21 @@ function claimOf(sagaId: string, now: number) {
   return { ...turn, leaseMs: 60_000, expiresAt: now + hour, now };
 }
 
-test('[T13] removes at most 1,000 expired entries in one call to a guard in memory', async () => {
-  const guard = memoryGuard();
+test('[T13] removes at most 1,000 expired entries in one call to a store in memory', async () => {
+  const store = memoryStore();
+  const guard = storeGuard(store);
   for (let index = 0; index < 10_000; index += 1) await guard.begin(claimOf(`s${index}`, 0));
-  expect(guard.size).toBe(10_000);
+  expect(store.size).toBe(10_000);
   await guard.begin(claimOf('later', 2 * hour));
-  expect(guard.size).toBe(9_001);
+  expect(store.size).toBe(9_001);
   for (let call = 0; call < 9; call += 1)
     expect(await guard.claim('s:step', 9 * hour, 2 * hour)).toBe(call === 0);
-  expect(guard.size).toBe(2);
+  expect(store.size).toBe(2);
 });
 
 test('[T13] ignores an expired turn and an expired claim before their entries are removed', async () => {
-  const guard = memoryGuard();
+  const store = memoryStore();
+  const guard = storeGuard(store);
   await guard.claim('s:last', hour + 1, 0);
   for (let index = 0; index < 3_000; index += 1) await guard.begin(claimOf(`s${index}`, 0));
   const last = claimOf('last', 1);
@@ -39,12 +41,13 @@ test('[T13] ignores an expired turn and an expired claim before their entries ar
 });
 
 test('[T13] stores no entry of a turn that ran nothing', async () => {
-  const guard = memoryGuard();
+  const store = memoryStore();
+  const guard = storeGuard(store);
   for (let round = 0; round < 3; round += 1) {
     const verdict: GuardVerdict = await guard.begin(claimOf('s', round));
     await guard.forget((verdict as Extract<typeof verdict, { run: unknown }>).run);
   }
-  expect(guard.size).toBe(0);
+  expect(store.size).toBe(0);
 });
 
 /** Entries whose due times count how often the queue reads them. */

@@ -3,14 +3,14 @@ import {
   elicit,
   generateKey,
   saga,
-  type SagaGuard,
   type SagaHostOptions,
+  type SagaStore,
 } from '@mcp-saga/server';
 import { z } from 'zod';
 import { suspended } from '../fixtures/host.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-/** A client that sends little and makes a guard keep as much as possible. */
+/** A client that sends little and makes a store keep as much as possible. */
 export interface FloodingClient {
   /** Bytes that were sent so far: arguments, tokens, and answers. */
   readonly sent: () => number;
@@ -28,7 +28,7 @@ export interface FloodingClient {
  * each question repeats.
  */
 export async function floodingClient(
-  guard: SagaGuard,
+  store: SagaStore,
   options: Partial<SagaHostOptions> = {},
 ): Promise<FloodingClient> {
   const flooded = saga(
@@ -51,7 +51,7 @@ export async function floodingClient(
     hooks: { onTurn: () => undefined },
     ...options,
     limits: { maxArgumentBytes: 1024 * 1024, ...options.limits },
-    guard: { store: guard },
+    guard: { store },
   });
   const args = { text: 'x'.repeat(900_000) };
   let sent = JSON.stringify(args).length;

@@ -3,7 +3,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   NotEnded,
   pivot,
   poll,
@@ -13,18 +13,20 @@ import {
   step,
   StepTimedOut,
   type Program,
-  type SagaGuard,
+  type SagaStore,
   type Steps,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, it } from 'vitest';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { gone, hour, Ok } from './guarded-hosts.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 const day = 24 * hour;
 
@@ -34,7 +36,7 @@ async function left(
   change: (guard: SagaGuard, clock: TestClock) => Partial<SagaGuard> = () => ({}),
 ) {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const keys = generateKey();
@@ -49,7 +51,7 @@ async function left(
     yield* step('ship', () => void did.push('ship'));
     return 'on its way';
   });
-  const hostOf = (served: Program, of: SagaGuard = guard) =>
+  const hostOf = (served: Program, of: SagaStore = store) =>
     createSagaHost({
       sagas: [served],
       keys,
@@ -64,7 +66,10 @@ async function left(
         onSettled: () => void did.push('settled'),
       },
     });
-  const host = hostOf(parcel, { ...guard, ...change(guard, clock) });
+  const host = hostOf(
+    parcel,
+    storeWithGuard((guard) => change(guard, clock), store),
+  );
   suspended(await host.start('parcel', {}));
   did.length = 0;
   const [{ cancelToken, cancelAfter }] = facts.splice(0) as [SuspendedSagaFacts];

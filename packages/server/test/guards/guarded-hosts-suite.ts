@@ -4,19 +4,20 @@ import {
   generateKey,
   saga,
   TokenRefused,
-  type SagaGuard,
   type SagaTurn,
 } from '@mcp-saga/server';
+import { storeGuard, type SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, guardedHosts, Ok } from './guarded-hosts.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 /** What two hosts do that share a guard and a key. (T13, E7, E8) */
-export function guardedHostsSuite(name: string, make: MakeGuard): void {
-  describe(`hosts that share a guard ${name}`, () => {
+export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTest>): void {
+  describe(`hosts that share a store ${name}`, () => {
     const setUp = (options: HostChanges = {}, change: Partial<SagaGuard> = {}) =>
       guardedHosts(make, options, change);
 
@@ -57,7 +58,8 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[T13] delay an answer while a copy of an older request runs', async () => {
-      const { guard, ...others } = await make();
+      const made = await make();
+      const guard = storeGuard(made.store);
       let next: Promise<SagaTurn> | undefined;
       const meets: Partial<SagaGuard> = {
         forget: async (fence) => {
@@ -67,7 +69,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
           return await guard.forget(fence);
         },
       };
-      const { hosts, token } = await guardedHosts(async () => ({ guard, ...others }), {}, meets);
+      const { hosts, token } = await guardedHosts(async () => made, {}, meets);
       expect(await hosts[0].resume(token, answer('wrong'))).toMatchObject({ turn: 1 });
       expect(await next).toMatchObject({
         status: 'suspended',
@@ -99,15 +101,16 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[T13] return no token of a slow turn that changed nothing and lost its lease', async () => {
-      const { guard, ...others } = await make();
+      const made = await make();
+      const guard = storeGuard(made.store);
       const slow: Partial<SagaGuard> = {
         forget: async (fence) => {
-          await others.pass(70_000);
+          await made.pass(70_000);
           await hosts[1].resume(token, answer('wrong'));
           return await guard.forget(fence);
         },
       };
-      const { hosts, token } = await guardedHosts(async () => ({ guard, ...others }), {}, slow);
+      const { hosts, token } = await guardedHosts(async () => made, {}, slow);
       await expect(hosts[0].resume(token, answer('wrong'))).rejects.toMatchObject({ code: 'busy' });
       expect(await hosts[1].resume(token, answer('wrong'))).toMatchObject({
         status: 'suspended',
@@ -194,24 +197,28 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[T13] refuse a response that was stored for another token', async () => {
-      const { guard, elsewhere, now } = await make();
-      const mixed: SagaGuard = {
-        ...elsewhere,
-        begin: async (claim) => {
-          const verdict = await elsewhere.begin(claim);
-          return typeof verdict === 'object' && 'response' in verdict
-            ? { response: kept }
-            : verdict;
-        },
-      };
+      const { store, elsewhere, now } = await make();
+      const mixed = storeWithGuard(
+        (guard) => ({
+          begin: async (claim) => {
+            const verdict = await guard.begin(claim);
+            return typeof verdict === 'object' && 'response' in verdict
+              ? { response: kept }
+              : verdict;
+          },
+        }),
+        elsewhere,
+      );
       let kept = '';
-      const keeps: SagaGuard = {
-        ...guard,
-        finish: (fence, sealed) => {
-          if (fence.turn === 1) kept = sealed;
-          return guard.finish(fence, sealed);
-        },
-      };
+      const keeps = storeWithGuard(
+        (guard) => ({
+          finish: (fence, sealed) => {
+            if (fence.turn === 1) kept = sealed;
+            return guard.finish(fence, sealed);
+          },
+        }),
+        store,
+      );
       const two = saga({ name: 'two', version: '1', forks: 'refuse' }, function* () {
         yield* elicit('ship', { message: 'Ship?', schema: Ok });
         yield* elicit('review', { message: 'Good?', schema: Ok });

@@ -4,16 +4,17 @@ import {
   generateKey,
   saga,
   step,
-  type SagaGuard,
   type SagaHost,
   type StepAnswer,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { z } from 'zod';
 import { deferred } from '../fixtures/deferred.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { suspended } from '../fixtures/host.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 export const Ok = z.object({ ok: z.boolean() });
 export const hour = 3_600_000;
@@ -26,11 +27,11 @@ export const gone = (): Promise<never> => Promise.reject(new Error('the store is
 
 /** Two hosts that share a guard, and a saga that waits at its first question. */
 export async function guardedHosts(
-  make: MakeGuard,
+  make: () => Promise<StoreUnderTest>,
   changes: HostChanges = {},
   change: Partial<SagaGuard> = {},
 ) {
-  const { guard, elsewhere, now, pass } = await make();
+  const { store, elsewhere, now, pass } = await make();
   const did: string[] = [];
   const told: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
@@ -67,7 +68,9 @@ export async function guardedHosts(
     },
   };
   const hosts: [SagaHost, SagaHost] = [
-    createSagaHost(changed(common, changes, { guard: { store: { ...guard, ...change } } })),
+    createSagaHost(
+      changed(common, changes, { guard: { store: storeWithGuard(() => change, store) } }),
+    ),
     createSagaHost(changed(common, changes, { guard: { store: elsewhere } })),
   ];
   const { token } = suspended(await hosts[0].start('order', {}));

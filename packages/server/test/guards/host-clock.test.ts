@@ -2,11 +2,12 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   type SuspendedTurn,
 } from '@mcp-saga/server';
+import { storeGuard } from '@mcp-saga/server/internal';
 import { afterEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { testClock } from '../fixtures/clock.ts';
@@ -22,7 +23,7 @@ function processAhead(of: number): void {
   vi.spyOn(Date, 'now').mockImplementation(() => of + 1_000_000 * minute + (looks += 1) * minute);
 }
 
-test('[T13] a guard in memory uses the clock of its host while a turn runs', async () => {
+test('[T13] a store in memory uses the clock of its host while a turn runs', async () => {
   const clock = testClock();
   processAhead(clock());
   let paid = 0;
@@ -31,12 +32,12 @@ test('[T13] a guard in memory uses the clock of its host while a turn runs', asy
     yield* step('pay', () => (paid += 1), { once: true });
     return 'paid';
   });
-  const guard = memoryGuard();
+  const store = memoryStore();
   const host = createSagaHost({
     sagas: [paying],
     keys: generateKey(),
     audience: 'paying',
-    guard: { store: guard },
+    guard: { store },
     testing: { clock },
   });
   const { token, steps } = (await host.start('paying', {})) as SuspendedTurn;
@@ -49,12 +50,12 @@ test('[T13] a guard in memory uses the clock of its host while a turn runs', asy
   expect(await host.resume(token, answers)).toEqual(first);
   expect(paid).toBe(1);
   // The token and the claim of the step.
-  expect(guard.size).toBe(2);
+  expect(store.size).toBe(2);
 });
 
-test('[T13] a guard in memory keeps a running turn and a claimed step until they expire by the host clock', async () => {
+test('[T13] a store in memory keeps a running turn and a claimed step until they expire by the host clock', async () => {
   processAhead(0);
-  const guard = memoryGuard();
+  const guard = storeGuard(memoryStore());
   const claim = {
     sagaId: 's',
     turn: 1,
@@ -78,8 +79,9 @@ test('[T13] a guard in memory keeps a running turn and a claimed step until they
   expect(await guard.claim('s:pay', 30 * minute, 20 * minute)).toBe(true);
 });
 
-test('[T13] a guard in memory keeps the used tokens of a host with a slow clock', async () => {
-  const guard = memoryGuard();
+test('[T13] a store in memory keeps the used tokens of a host with a slow clock', async () => {
+  const store = memoryStore();
+  const guard = storeGuard(store);
   const claim = {
     turn: 1,
     jti: 'token',
@@ -94,7 +96,7 @@ test('[T13] a guard in memory keeps the used tokens of a host with a slow clock'
   expect(
     await guard.begin({ ...claim, sagaId: 't', expiresAt: 30 * minute, now: 20 * minute }),
   ).toHaveProperty('run');
-  expect(guard.size).toBe(1);
+  expect(store.size).toBe(1);
   await expect(async () => guard.begin({ ...used, digest: 'no', now: minute })).rejects.toThrow(
     'ahead',
   );
@@ -103,7 +105,7 @@ test('[T13] a guard in memory keeps the used tokens of a host with a slow clock'
   await expect(async () =>
     guard.begin({ ...used, digest: 'no', expiresAt: 20.5 * minute, now: minute }),
   ).rejects.toThrow('ahead');
-  // The guard still knows the tokens that expire later.
+  // The store still knows the tokens that expire later.
   expect(
     await guard.begin({ ...claim, sagaId: 'u', expiresAt: 25 * minute, now: 2 * minute }),
   ).toHaveProperty('run');

@@ -9,18 +9,21 @@ import {
   saga,
   sleep,
   step,
-  type SagaGuard,
   type SagaHost,
+  type SagaStore,
   type SagaTurn,
   type StepAnswer,
   type Steps,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
-import type { Command } from '@mcp-saga/server/internal';
+import type { Command, SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
+
+type Change = (guard: SagaGuard) => Partial<SagaGuard>;
 
 function* charges({ does }: Shop): Steps<void> {
   yield* does('charge');
@@ -53,8 +56,8 @@ function whenAborted(signal: AbortSignal, then: () => void): void {
  * Turns that a process began and did not finish, and whose repetition meets a provider that is
  * down. (E9)
  */
-export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
-  describe(`a turn that was interrupted, with a guard ${name}`, () => {
+export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnderTest>): void {
+  describe(`a turn that was interrupted, with a store ${name}`, () => {
     async function setUp(
       body: (shop: Shop) => Steps<unknown>,
       options: {
@@ -63,7 +66,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         readonly passes?: () => boolean;
       } = {},
     ) {
-      const { guard, elsewhere, now, pass } = await make();
+      const { store, elsewhere, now, pass } = await make();
       const facts: SuspendedSagaFacts[] = [];
       const down = new Set<string>();
       const did: string[] = [];
@@ -91,7 +94,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         },
       );
       const keys = generateKey();
-      const host = (change: Partial<SagaGuard> = {}): SagaHost =>
+      const host = (change: Change = () => ({}), of: SagaStore = elsewhere): SagaHost =>
         createSagaHost({
           sagas: [order],
           keys,
@@ -111,21 +114,19 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
             onReject: () => undefined,
             onSuspended: (saga_) => void facts.push(saga_),
           },
-          guard: { store: { ...elsewhere, ...change } },
+          guard: { store: storeWithGuard(change, of) },
         });
       const { token } = suspended(await host().start('order', {}));
       return {
         did,
         down,
         token,
-        guard,
+        store,
         host,
         pass,
         /** Sends the answer to a process that dies before the guard stores the response. */
-        killed: async (change: Partial<SagaGuard> = { finish: gone }): Promise<void> => {
-          await expect(
-            host({ ...guard, ...change }).resume(token, answer('sure')),
-          ).rejects.toThrow();
+        killed: async (change: Change = () => ({ finish: gone })): Promise<void> => {
+          await expect(host(change, store).resume(token, answer('sure'))).rejects.toThrow();
           await pass(70_000);
         },
         repeat: (): Promise<SagaTurn> => host().resume(token, answer('sure')),
@@ -289,11 +290,11 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[E1] [E9] uses up its token, also if it and the request behind it change nothing', async () => {
-      const { did, host, guard, token, pass } = await setUp(charges);
+      const { did, host, store, token, pass } = await setUp(charges);
       const invalid = (ok: string): StepAnswer[] => [
         { stepId: 'sure', result: { action: 'accept', content: { ok } } },
       ];
-      const dying = host({ ...guard, forget: gone });
+      const dying = host(() => ({ forget: gone }), store);
       await expect(dying.resume(token, invalid('yes'))).rejects.toThrow();
       await pass(70_000);
       const next = suspended(await host().resume(token, invalid('no')));
@@ -435,7 +436,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         }
       });
       const { token: asked } = suspended(await host().resume(token, answer('sure')));
-      await expect(host({ finish: gone }).cancel(asked)).rejects.toThrow();
+      await expect(host(() => ({ finish: gone })).cancel(asked)).rejects.toThrow();
       await pass(70_000);
       down.add('unlock');
       did.length = 0;
@@ -462,7 +463,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         { commitEach: true },
       );
       // The process dies before it can claim the step.
-      await killed({ claim: gone, release: gone });
+      await killed(() => ({ claim: gone, release: gone }));
       expect(await repeat()).toMatchObject({
         status: 'failed',
         compensated: [],
@@ -475,14 +476,14 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
     it.each(['repeat', 'queue'] as const)(
       '[E9] [T13] stores that a `once` step has run before the next step runs, by the %s',
       async (bring) => {
-        const { did, guard, killed, ...then } = await setUp(function* ({ does, did: notes }) {
+        const { did, killed, ...then } = await setUp(function* ({ does, did: notes }) {
           yield* step('stamp', () => void notes.push('stamp'), { once: true });
           yield* does('charge');
         });
-        await killed({
+        await killed((guard) => ({
           // The process dies after the charge, before the guard stores the response.
           finish: (...kept) => (did.includes('charge') ? gone() : guard.finish(...kept)),
-        });
+        }));
         expect(did).toEqual(['stamp', 'charge']);
         then.down.add('charge');
         expect(await then[bring]()).toMatchObject({ status: 'failed' });

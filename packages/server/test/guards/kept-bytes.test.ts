@@ -5,16 +5,16 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   patched,
   saga,
   sleep,
   step,
   TokenRefused,
   type RateLimitFacts,
-  type SagaGuard,
   type SagaHost,
   type SagaHostOptions,
+  type SagaStore,
   type StepAnswer,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
@@ -25,27 +25,27 @@ import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
-/** A guard in memory, and the lengths of the responses that it was given to keep. */
+/** A store in memory, and the lengths of the responses that its guard was given to keep. */
 function counted(clock: () => number = Date.now): {
-  readonly guard: SagaGuard;
+  readonly store: SagaStore;
   readonly kept: number[];
 } {
-  const guard = memoryGuard({ clock });
   const kept: number[] = [];
-  return {
-    guard: {
-      ...guard,
+  const store = storeWithGuard(
+    (guard) => ({
       finish: (fence, sealed) => {
         kept.push(sealed.length);
         return guard.finish(fence, sealed);
       },
-    },
-    kept,
-  };
+    }),
+    memoryStore({ clock }),
+  );
+  return { store, kept };
 }
 
 const sum = (lengths: readonly number[]): number =>
@@ -75,8 +75,8 @@ const large = 'x'.repeat(50_000);
 
 describe('large questions', () => {
   test('[T11] [T13] are not stored by the guard', async () => {
-    const { guard, kept } = counted();
-    const client = await floodingClient(guard);
+    const { store, kept } = counted();
+    const client = await floodingClient(store);
     await client.answer(20);
     expect(kept).toHaveLength(20);
     expect(sum(kept)).toBeLessThan(client.sent());
@@ -99,8 +99,8 @@ describe('large questions', () => {
   });
 
   test('[T13] are the same in a repeated request, with the reason why they are asked again', async () => {
-    const { guard, kept } = counted();
-    const host = hostOf([continued, asking], { guard: { store: guard } });
+    const { store, kept } = counted();
+    const host = hostOf([continued, asking], { guard: { store } });
     const start = suspended(await host.start('continued', {}));
     const both = suspended(await host.resume(start.token, answer('go@1')));
     expect(both.steps).toHaveLength(2);
@@ -116,8 +116,8 @@ describe('large questions', () => {
   });
 
   test('[T13] [R5] make a repeated request retryable if their version is gone', async () => {
-    const guard = memoryGuard();
-    const options = { guard: { store: guard }, keys: generateKey() };
+    const store = memoryStore();
+    const options = { guard: { store }, keys: generateKey() };
     const host = hostOf([asking], options);
     const newer = hostOf(
       [
@@ -142,7 +142,7 @@ describe('large questions', () => {
         yield* elicit('one', { message: `${large} One?`, schema: Ok });
         return 'answered';
       });
-    const options = { guard: { store: memoryGuard() }, keys: generateKey() };
+    const options = { guard: { store: memoryStore() }, keys: generateKey() };
     const [host, newer] = [hostOf([release(false)], options), hostOf([release(true)], options)];
     const { token } = suspended(await host.start('asking', {}));
     const first = suspended(await host.resume(token, answer('go')));
@@ -162,8 +162,8 @@ describe('a turn without progress', () => {
   });
 
   test('[T11] [T13] stores nothing for answers that are asked for again', async () => {
-    const { guard, kept } = counted();
-    const client = await floodingClient(guard);
+    const { store, kept } = counted();
+    const client = await floodingClient(store);
     await client.answerWrongly(20);
     expect(kept).toEqual([]);
     await client.answer(1);
@@ -172,7 +172,7 @@ describe('a turn without progress', () => {
 
   test('[T13] [W4] keeps its token valid for one other answer, with the reason for asking again', async () => {
     did.length = 0;
-    const host = hostOf([paying], { guard: { store: memoryGuard() } });
+    const host = hostOf([paying], { guard: { store: memoryStore() } });
     const { token, turn } = suspended(await host.start('paying', {}));
     const again = suspended(await host.resume(token, invalid('pay')));
     expect(again).toMatchObject({ turn, steps: [{ stepId: 'pay', reason: expect.any(String) }] });
@@ -188,13 +188,13 @@ describe('a turn without progress', () => {
   test('[T13] [E9] uses up its token if it was interrupted', async () => {
     did.length = 0;
     const clock = testClock();
-    const guard = memoryGuard({ clock });
+    const store = memoryStore({ clock });
     const options = { testing: { clock }, keys: generateKey() };
     const dying = hostOf([paying], {
       ...options,
-      guard: { store: { ...guard, forget: gone, release: gone } },
+      guard: { store: storeWithGuard(() => ({ forget: gone, release: gone }), store) },
     });
-    const host = hostOf([paying], { ...options, guard: { store: guard } });
+    const host = hostOf([paying], { ...options, guard: { store } });
     const { token, turn } = suspended(await host.start('paying', {}));
     await expect(dying.resume(token, invalid('pay'))).rejects.toMatchObject({ code: 'guard_down' });
     clock.now += 61_000;
@@ -208,14 +208,14 @@ describe('a turn without progress', () => {
 
   test('[T13] [W6] stores nothing during a wait, and counts the rounds of its client', async () => {
     const clock = testClock();
-    const { guard, kept } = counted(clock);
+    const { store, kept } = counted(clock);
     const rounds = new Set<number>();
     const sleeping = saga({ name: 'sleeping', version: '1', forks: 'refuse' }, function* () {
       yield* sleep(hour);
       yield* sleep(hour);
       return 'rested';
     });
-    const host = hostOf([sleeping], { guard: { store: guard }, testing: { clock } });
+    const host = hostOf([sleeping], { guard: { store }, testing: { clock } });
     const dialect = {
       maxHold: 0,
       maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY),
@@ -247,12 +247,12 @@ describe('limits of the bytes that a guard stores', () => {
   test('[T11] refuse a turn of a saga at its limit until entries expire', async () => {
     undone.length = 0;
     const clock = testClock();
-    const { guard, kept } = counted(clock);
+    const { store, kept } = counted(clock);
     const rejections: string[] = [];
     const told: RateLimitFacts[] = [];
     const limits = { maxKeptBytesPerSaga: 10_000 };
     const host = hostOf([looping], {
-      guard: { store: guard },
+      guard: { store },
       testing: { clock },
       limits: { ...limits, tokenTtlMs: 10 * hour },
       auth: { rateLimit: (facts) => told.push(facts) > 0 },
@@ -290,7 +290,7 @@ describe('limits of the bytes that a guard stores', () => {
   test('[T11] [E8] never refuse a cancellation', async () => {
     undone.length = 0;
     const limits = { maxKeptBytesPerSaga: 1, maxKeptBytesPerPrincipal: 1 };
-    const host = hostOf([looping], { guard: { store: memoryGuard() }, limits });
+    const host = hostOf([looping], { guard: { store: memoryStore() }, limits });
     const caller = { principal: { subject: 'ada', client: 'app' } };
     const { token } = suspended(await host.start('looping', {}, { caller }));
     const next = suspended(await host.resume(token, answer('more'), { caller }));
@@ -304,9 +304,9 @@ describe('limits of the bytes that a guard stores', () => {
   });
 
   test('[T11] refuse a turn of a principal at its limit, over all sagas', async () => {
-    const { guard, kept } = counted();
+    const { store, kept } = counted();
     const host = hostOf([looping], {
-      guard: { store: guard },
+      guard: { store },
       limits: { maxKeptBytesPerPrincipal: 10_000 },
     });
     const began = async (subject: string): Promise<unknown> => {

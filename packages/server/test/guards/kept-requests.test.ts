@@ -3,11 +3,10 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   type Json,
-  type SagaGuard,
   type SagaHost,
   type StepAnswer,
   type SuspendedSagaFacts,
@@ -18,7 +17,8 @@ import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const shipping = saga({ name: 'shipping', version: '1', forks: 'refuse' }, function* () {
   yield* elicit('ship', { message: 'Ship?', schema: z.looseObject({}) });
@@ -28,19 +28,20 @@ const shipping = saga({ name: 'shipping', version: '1', forks: 'refuse' }, funct
 
 /** A host, and the records of requests that its guard stores. */
 function keeping(): { readonly host: SagaHost; readonly kept: string[] } {
-  const guard = memoryGuard();
   const kept: string[] = [];
-  const begin: SagaGuard['begin'] = (claim) => {
-    kept.push(claim.request ?? '');
-    return guard.begin(claim);
-  };
+  const store = storeWithGuard((guard) => ({
+    begin: (claim) => {
+      kept.push(claim.request ?? '');
+      return guard.begin(claim);
+    },
+  }));
   const options = {
     sagas: [shipping],
     keys: generateKey(),
     audience: 'shop',
     hooks: { onTurn: () => undefined },
   };
-  return { host: createSagaHost({ ...options, guard: { store: { ...guard, begin } } }), kept };
+  return { host: createSagaHost({ ...options, guard: { store } }), kept };
 }
 
 const said = (stepId: string, x: Json): StepAnswer => ({
@@ -76,9 +77,9 @@ test('[T9] [T13] unknown answers may have the maximum depth under a guard, too',
 });
 
 test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with its answers', async () => {
-  expectLogs(memoryGuardLog);
+  expectLogs(restartLog);
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const shipped = saga({ name: 'shipped', version: '1', forks: 'refuse' }, function* () {
@@ -103,9 +104,12 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
       onSuspended: (one: SuspendedSagaFacts) => void facts.push(one),
     },
   };
-  const host = createSagaHost({ ...common, guard: { store: guard } });
+  const host = createSagaHost({ ...common, guard: { store } });
   const { token } = suspended(await host.start('begun', {}));
-  const dying = createSagaHost({ ...common, guard: { store: { ...guard, finish: gone } } });
+  const dying = createSagaHost({
+    ...common,
+    guard: { store: storeWithGuard(() => ({ finish: gone }), store) },
+  });
   await expect(dying.resume(token, answer('ship@1'))).rejects.toMatchObject({ code: 'guard_down' });
   clock.now += 3 * hour;
   expect(await host.cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({

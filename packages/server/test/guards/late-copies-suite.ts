@@ -9,17 +9,18 @@ import {
   sleep,
   step,
   StepTimedOut,
-  type SagaGuard,
   type SagaHost,
+  type SagaStore,
   type Steps,
 } from '@mcp-saga/server';
 import * as fc from 'fast-check';
 import { describe, expect, test as it } from 'vitest';
 import { deferred } from '../fixtures/deferred.ts';
 import { suspended } from '../fixtures/host.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { decidingSaga, HonestClient, moves, pagesOf, parts, type World } from './honest-client.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const quiet = {
   onTurn: () => undefined,
@@ -33,30 +34,39 @@ const quiet = {
  * A client asks again without answers, the time of a wait comes, and a copy of that request arrives
  * late. The copy moves the saga on, and nobody reads its response. No host has a queue.
  */
-export function lateCopiesSuite(name: string, make: MakeGuard, { runs = 15 } = {}): void {
-  describe(`a late copy of a request without answers, with a guard ${name}`, () => {
+export function lateCopiesSuite(
+  name: string,
+  make: () => Promise<StoreUnderTest>,
+  { runs = 15 } = {},
+): void {
+  describe(`a late copy of a request without answers, with a store ${name}`, () => {
     /** Two hosts that share a guard, keys, and a clock that runs ahead of the guard's. */
     async function world() {
-      const { guard, elsewhere, now, pass } = await make();
+      const { store, elsewhere, now, pass } = await make();
       const keys = generateKey();
       let ahead = 0;
-      const hostOf = (body: () => Steps<unknown>, store: SagaGuard, commitEach: boolean) =>
+      const hostOf = (body: () => Steps<unknown>, of: SagaStore, commitEach: boolean) =>
         createSagaHost({
           sagas: [saga({ name: 'order', version: '1', forks: 'refuse', commitEach }, body)],
           keys,
           audience: 'shop',
           testing: { environment: 'production', clock: () => now() + ahead },
-          guard: { store },
+          guard: { store: of },
           limits: { maxHoldMs: 0, tokenTtlMs: 1_000 * hour, maxLifetimeMs: 2_000 * hour },
           hooks: quiet,
         });
       return {
         hosts: (body: () => Steps<unknown>, commitEach = false): [SagaHost, SagaHost] => [
-          hostOf(body, guard, commitEach),
+          hostOf(body, store, commitEach),
           hostOf(body, elsewhere, commitEach),
         ],
         /** A host that dies before the guard has stored the response of a turn. */
-        dying: (body: () => Steps<unknown>) => hostOf(body, { ...guard, finish: gone }, false),
+        dying: (body: () => Steps<unknown>) =>
+          hostOf(
+            body,
+            storeWithGuard(() => ({ finish: gone }), store),
+            false,
+          ),
         wait: (ms: number): void => void (ahead += ms),
         pass,
       };

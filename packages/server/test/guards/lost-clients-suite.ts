@@ -9,28 +9,30 @@ import {
   sample,
   sleep,
   step,
-  type SagaGuard,
   type SagaHost,
+  type SagaStore,
   type Steps,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import type { Caller } from '../../src/model/caller.ts';
 import type { ResumeRequest } from '../../src/model/request-types.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 /**
  * Turns that begin for one client, are interrupted, and run again for another client or for none.
  * (E1, E8, T13)
  */
-export function lostClientsSuite(name: string, make: MakeGuard): void {
-  describe(`an interrupted turn that is repeated for another client, with a guard ${name}`, () => {
+export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTest>): void {
+  describe(`an interrupted turn that is repeated for another client, with a store ${name}`, () => {
     /** A saga with one answer, and its effects after the answer. */
     async function setUp(body: (did: string[]) => Steps<unknown>) {
-      const { guard, elsewhere, now, pass } = await make();
+      const { store, elsewhere, now, pass } = await make();
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
@@ -41,7 +43,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
         return 'done';
       });
       const keys = generateKey();
-      const host = (change: Partial<SagaGuard>): SagaHost =>
+      const host = (change: Partial<SagaGuard> = {}, of: SagaStore = elsewhere): SagaHost =>
         createSagaHost({
           sagas: [order],
           keys,
@@ -63,15 +65,15 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
             onTurn: () => undefined,
             onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
           },
-          guard: { store: { ...elsewhere, ...change } },
+          guard: { store: storeWithGuard(() => change, of) },
         });
-      const { token } = suspended(await host({}).start('order', {}));
+      const { token } = suspended(await host().start('order', {}));
       return {
         token,
         did,
-        host: host({}),
+        host: host(),
         lose: async (caller: Caller = {}, request: ResumeRequest = {}) => {
-          const lost = host({ ...guard, finish: gone });
+          const lost = host({ finish: gone }, store);
           await expect(
             coreOf(lost).resume(token, answer('sure'), caller, request),
           ).rejects.toMatchObject({
@@ -81,7 +83,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
         },
         queue: async () => {
           ahead += 3 * hour;
-          return await host({}).cancel(facts[0]?.cancelToken ?? '');
+          return await host().cancel(facts[0]?.cancelToken ?? '');
         },
       };
     }

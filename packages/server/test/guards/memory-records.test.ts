@@ -2,38 +2,38 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
-  type SagaGuard,
+  type SagaStore,
 } from '@mcp-saga/server';
-import type { GuardClaim } from '@mcp-saga/server/stores';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { isMemoryGuard, stringifyWithToken } from '../../src/token/guard-records.ts';
+import { isInMemory } from '../../src/store/memory-store.ts';
+import { stringifyWithToken } from '../../src/token/guard-records.ts';
 import { suspended } from '../fixtures/host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
 import { rejectionLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
   const { ok } = yield* elicit('one', { message: 'One?', schema: z.object({ ok: z.boolean() }) });
   return `said ${ok}`;
 });
 const keys = generateKey();
-const hostOf = (store: SagaGuard) =>
+const hostOf = (store: SagaStore) =>
   createSagaHost({ sagas: [asking], keys, audience: 'asking', guard: { store } });
 const answers = [{ stepId: 'one', result: { action: 'accept', content: { ok: true } } }];
 
-test('[T13] a guard around memoryGuard() gets sealed requests and responses', async () => {
-  const memory = memoryGuard();
+test('[T13] a store around memoryStore() gets sealed requests and responses', async () => {
+  const memory = memoryStore();
   const seen: (string | undefined)[] = [];
-  const wrapped: SagaGuard = {
+  const wrapped: SagaStore = {
     ...memory,
-    begin: (claim: GuardClaim) => (seen.push(claim.request), memory.begin(claim)),
-    finish: (fence, response) => (seen.push(response), memory.finish(fence, response)),
+    write: (key, value, ...given) => (seen.push(value.body), memory.write(key, value, ...given)),
   };
-  expect([isMemoryGuard(memory), isMemoryGuard(wrapped)]).toEqual([true, false]);
-  expect(isMemoryGuard({ ...memory, begin: (claim) => wrapped.begin(claim) })).toBe(false);
-  expect(isMemoryGuard({ ...memory, finish: (...kept) => wrapped.finish(...kept) })).toBe(false);
+  expect([isInMemory(memory), isInMemory(wrapped)]).toEqual([true, false]);
+  expect(isInMemory({ ...memory })).toBe(false);
+  expect(isInMemory(Object.create(memory) as SagaStore)).toBe(false);
   const host = hostOf(wrapped);
   const { token } = suspended(await host.start('asking', {}));
   const turn = await host.resume(token, answers);
@@ -43,12 +43,9 @@ test('[T13] a guard around memoryGuard() gets sealed requests and responses', as
   expect(await host.resume(token, answers)).toEqual(turn);
 });
 
-test('[T13] hosts of a process repeat a response of a shared guard in memory, wrapped or not', async () => {
-  const memory = memoryGuard();
-  const hosts = [
-    hostOf(memory),
-    hostOf({ ...memory, finish: (...kept) => memory.finish(...kept) }),
-  ] as const;
+test('[T13] hosts of a process repeat a response of a shared store in memory, wrapped or not', async () => {
+  const memory = memoryStore();
+  const hosts = [hostOf(memory), hostOf({ ...memory })] as const;
   for (const [one, other] of [hosts, hosts.toReversed()] as const) {
     const { token } = suspended(await one!.start('asking', {}));
     expect(await other!.resume(token, answers)).toEqual(await one!.resume(token, answers));
@@ -57,15 +54,15 @@ test('[T13] hosts of a process repeat a response of a shared guard in memory, wr
 
 test('[T13] a host refuses an unsealed record that a store made up', async () => {
   expectLogs(rejectionLog('malformed'));
-  const memory = memoryGuard();
   const forge: { record: string | undefined } = { record: undefined };
-  const host = hostOf({
-    ...memory,
-    begin: (claim) =>
-      forge.record === undefined
-        ? memory.begin(claim)
-        : { response: forge.record.replace('JTI', claim.jti), wentOn: true },
-  });
+  const host = hostOf(
+    storeWithGuard((guard) => ({
+      begin: (claim) =>
+        forge.record === undefined
+          ? guard.begin(claim)
+          : { response: forge.record.replace('JTI', claim.jti), wentOn: true },
+    })),
+  );
   const { token } = suspended(await host.start('asking', {}));
   const made = '{"status":"completed","result":"forged","saga":"asking","sagaId":"x","turn":2}';
   for (const record of [

@@ -2,7 +2,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   type SuspendedTurn,
 } from '@mcp-saga/server';
@@ -15,9 +15,9 @@ const hour = 3_600_000;
 const margin = 5 * 60_000;
 const lease = 60_000;
 
-test('[T13] a guard in memory stores used tokens until they expire, and no waiting sagas', async () => {
+test('[T13] a store in memory keeps used tokens until they expire, and no waiting sagas', async () => {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('one', { message: 'One?', schema: Ok });
     yield* elicit('two', { message: 'Two?', schema: Ok });
@@ -27,7 +27,7 @@ test('[T13] a guard in memory stores used tokens until they expire, and no waiti
     sagas: [asking],
     keys: generateKey(),
     audience: 'asking',
-    guard: { store: guard },
+    guard: { store },
     testing: { clock },
   });
   const begin = async (): Promise<SuspendedTurn> =>
@@ -41,20 +41,20 @@ test('[T13] a guard in memory stores used tokens until they expire, and no waiti
   };
 
   const waiting = await Promise.all(Array.from({ length: 100 }, begin));
-  expect(guard.size).toBe(0);
+  expect(store.size).toBe(0);
 
   await Promise.all(waiting.map(answer));
-  expect(guard.size).toBe(100);
+  expect(store.size).toBe(100);
 
   const late = await begin();
   clock.now += hour - 1;
   await answer(late);
-  expect(guard.size).toBe(101);
+  expect(store.size).toBe(101);
 
-  // The next call of the guard removes expired entries, except its own. The late request could have
+  // The next call of the store removes expired entries, except its own. The late request could have
   // run for as long as its lease.
   const last = await begin();
   clock.now += margin + lease;
   await answer(last);
-  expect(guard.size).toBe(1);
+  expect(store.size).toBe(1);
 });

@@ -1,13 +1,12 @@
 import {
   elicit,
-  memoryGuard,
   memoryStore,
-  memoryTaskStore,
   saga,
   sleep,
   step,
   type RateLimitFacts,
   type SagaHostOptions,
+  type SagaStore,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -17,6 +16,7 @@ import { testClock } from '../fixtures/clock.ts';
 import { hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { taskClient } from '../fixtures/task-client.ts';
+import { writeSealed } from '../../src/store/sealed-values.ts';
 
 /** A state of about 4 kB that does not compress. */
 const load = () =>
@@ -42,12 +42,12 @@ function measured(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}) {
   const store = memoryStore({ clock });
   const sizes = new Map<string, number>();
   const told = nothingTold();
-  const tasks: typeof store.tasks = {
-    read: (id) => store.tasks.read(id),
-    write: async (id, sealed, ...rest) => {
-      const status = await store.tasks.write(id, sealed, ...rest);
-      if (status === 'written') sizes.set(id, sealed.length);
-      return status;
+  const watched: SagaStore = {
+    ...store,
+    write: async (key, value, ...rest) => {
+      const written = await store.write(key, value, ...rest);
+      if (written.status === 'written') sizes.set(key.group, value.body?.length ?? 0);
+      return written;
     },
   };
   const options = changed(
@@ -56,7 +56,9 @@ function measured(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}) {
       testing: { environment: 'production', clock },
       hooks: hooksInto(told),
       answers: { model: 'accept' },
-      store: { ...store, tasks },
+      store: watched,
+      // It counts in the same store, and is not measured.
+      guard: { store },
       limits: { maxHoldMs: 0 },
     },
     changes,
@@ -161,11 +163,11 @@ describe('a task', () => {
   function adaAt(maxKeptBytesPerPrincipal: number) {
     ran.length = 0;
     const clock = testClock();
-    const { guard, tasks } = memoryStore({ clock });
+    const store = memoryStore({ clock });
     const { host, told } = hostOf(deciding, {
       clock,
-      guard: { store: guard },
-      tasks: { store: tasks },
+      guard: { store },
+      tasks: { store },
       auth: { principal: asAda.principal },
       limits: { maxKeptBytesPerPrincipal },
     });
@@ -226,10 +228,10 @@ test('[T11] an undo that waits for its next attempt goes on beyond the limit', a
     return 'paid';
   });
   const clock = testClock();
-  const { guard } = memoryStore({ clock });
+  const store = memoryStore({ clock });
   const { host } = hostOf(failing, {
     clock,
-    guard: { store: guard },
+    guard: { store },
     limits: { maxKeptBytesPerPrincipal: 1, maxHoldMs: 0 },
   });
   const ada = { caller: { principal: { subject: 'ada', client: 'app' } } };
@@ -258,8 +260,8 @@ test.each(['refuse', 'accept'] as const)(
     const { host } = hostOf(slow, {
       clock,
       // Its limit is not that of the tasks.
-      ...(forks === 'refuse' ? { guard: { store: memoryGuard({ clock }) } } : {}),
-      tasks: { store: memoryTaskStore({ clock }) },
+      ...(forks === 'refuse' ? { guard: { store: memoryStore({ clock }) } } : {}),
+      tasks: { store: memoryStore({ clock }) },
       auth: { principal: asAda.principal },
       limits: { maxKeptBytesPerPrincipal: 4_000, maxHoldMs: 0 },
     });
@@ -277,11 +279,15 @@ test.each(['refuse', 'accept'] as const)(
   },
 );
 
-test('a task store in memory counts for a principal until the task expires', async () => {
+test('a task in a store in memory counts for its principal until it expires', async () => {
   const clock = testClock();
-  const store = memoryTaskStore({ clock });
+  const store = memoryStore({ clock });
   const charge = { to: 'ada', limit: 10 };
-  const write = (id: string) => store.write(id, 'x'.repeat(10), 0, clock.now + 1_000, charge);
+  const write = (id: string) =>
+    writeSealed(store, 'task', id, 'x'.repeat(10), 0, {
+      expiresAtMs: clock.now + 1_000,
+      charge,
+    });
   expect([await write('a'), await write('b'), await write('a')]).toEqual([
     'written',
     'full',

@@ -4,7 +4,7 @@ import {
   elicit,
   generateKey,
   info,
-  memoryGuard,
+  memoryStore,
   now,
   patched,
   random,
@@ -13,7 +13,7 @@ import {
   step,
   uuid,
   type Program,
-  type SagaGuard,
+  type SagaStore,
   type SagaTurn,
   type StepAnswer,
   type Steps,
@@ -23,6 +23,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { deferred } from '../fixtures/deferred.ts';
 import { gone, Ok } from './guarded-hosts.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 /** A part of a random saga. `asks`: what was read decides which question follows. */
 type Part =
@@ -134,18 +135,18 @@ function* play(
   }
 }
 
-/** Serves one saga by processes that know only the key and the guard, one for each request. */
+/** Serves one saga by processes that know only the key and the store, one for each request. */
 class World {
   readonly effects: Effect[] = [];
   readonly #parts: readonly Part[];
   readonly #keys = generateKey();
-  readonly #guard: SagaGuard;
+  readonly #store: SagaStore;
   #now = 1_760_000_000_000;
   #requests = 0;
 
   constructor(parts: readonly Part[]) {
     this.#parts = parts;
-    this.#guard = memoryGuard({ clock: () => this.#now });
+    this.#store = memoryStore({ clock: () => this.#now });
   }
 
   pass(ms: number): void {
@@ -164,10 +165,10 @@ class World {
       keys: this.#keys,
       audience: 'reads',
       guard: {
-        store: {
-          ...this.#guard,
-          ...(process.fault?.kind === 'not stored' ? { finish: gone } : {}),
-        },
+        store: storeWithGuard(
+          () => (process.fault?.kind === 'not stored' ? { finish: gone } : {}),
+          this.#store,
+        ),
       },
       hooks: {
         onError: () => undefined,

@@ -1,17 +1,18 @@
 import {
   createSagaHost,
   elicit,
-  memoryGuard,
+  memoryStore,
   saga,
   sleep,
   step,
   type QueueMessage,
-  type SagaGuard,
 } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { deferred } from '../fixtures/deferred.ts';
 import { hooksInto, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const lease = 60_000;
 const Ok = z.object({});
@@ -52,14 +53,14 @@ async function setUp(
     });
     return 'paid';
   });
-  const guard = memoryGuard();
+  const store = memoryStore();
   const told = nothingTold();
-  const hosts = [changes(guard), {}].map((change) =>
+  const hosts = [changes, () => ({})].map((change) =>
     createSagaHost({
       sagas: [slow],
       keys: oldKey,
       audience: 'test',
-      guard: { store: { ...guard, ...change }, leaseMs },
+      guard: { store: storeWithGuard(change, store), leaseMs },
       hooks: hooksInto(told),
       testing: { environment: 'production' },
     }),
@@ -169,13 +170,13 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'paid';
     });
-    const guard = memoryGuard();
+    const store = memoryStore();
     const make = () =>
       createSagaHost({
         sagas: [asks, waits, undoes],
         keys: oldKey,
         audience: 'test',
-        guard: { store: guard, leaseMs: lease },
+        guard: { store, leaseMs: lease },
         queue: { send: (message) => void messages.push(message) },
         limits: { maxHoldMs: 0 },
         hooks: {

@@ -4,30 +4,33 @@ import {
   generateKey,
   saga,
   step,
-  type SagaGuard,
   type SagaHost,
+  type SagaStore,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
-import type { GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
+import type { GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const minute = 60_000;
+
+type Change = (guard: SagaGuard) => Partial<SagaGuard>;
 
 /**
  * Turns that are interrupted by the death of their process, and repeated after further deadlines.
  * (E1, E8, T13)
  */
-export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
-  describe(`an interrupted turn that is repeated, with a guard ${name}`, () => {
+export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderTest>): void {
+  describe(`an interrupted turn that is repeated, with a store ${name}`, () => {
     /**
      * A saga that charges where an answer comes in half an hour; its clock, and hosts that finish
      * turns or lose them.
      */
     async function setUp() {
-      const { guard, elsewhere, now, pass } = await make();
+      const { store, elsewhere, now, pass } = await make();
       const keys = generateKey();
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
@@ -41,7 +44,7 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
         return 'done';
       });
       const clock = (): number => now() + ahead;
-      const host = (change: Partial<SagaGuard> = {}): SagaHost =>
+      const host = (change: Change = () => ({}), of: SagaStore = elsewhere): SagaHost =>
         createSagaHost({
           sagas: [order],
           keys,
@@ -53,16 +56,15 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
             onReject: () => undefined,
             onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
           },
-          guard: { store: { ...elsewhere, ...change } },
+          guard: { store: storeWithGuard(change, of) },
         });
       const { token } = suspended(await host().start('order', {}));
       ahead = 29 * minute;
-      const lost = host({ ...guard, finish: gone });
+      const lost = host(() => ({ finish: gone }), store);
       return {
         host,
         token,
         did,
-        elsewhere,
         pass,
         cancelToken: facts[0]?.cancelToken ?? '',
         /** Takes the turn on a host that dies before it is kept. */
@@ -77,20 +79,23 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
     }
 
     /** A guard that changes the record of an interrupted turn. */
-    const handing = (
-      guard: SagaGuard,
-      change: (begun: string, claim: GuardClaim) => Promise<string | undefined>,
-    ): Pick<SagaGuard, 'begin'> => ({
-      begin: async (claim): Promise<GuardVerdict> => {
-        const verdict = await guard.begin(claim);
-        if (typeof verdict !== 'object' || !('run' in verdict) || verdict.interrupted === undefined)
-          return verdict;
-        const begun = await change(verdict.interrupted, claim);
-        return begun === undefined
-          ? { run: verdict.run }
-          : { run: verdict.run, interrupted: begun };
-      },
-    });
+    const handing =
+      (change: (begun: string, claim: GuardClaim) => Promise<string | undefined>): Change =>
+      (guard) => ({
+        begin: async (claim): Promise<GuardVerdict> => {
+          const verdict = await guard.begin(claim);
+          if (
+            typeof verdict !== 'object' ||
+            !('run' in verdict) ||
+            verdict.interrupted === undefined
+          )
+            return verdict;
+          const begun = await change(verdict.interrupted, claim);
+          return begun === undefined
+            ? { run: verdict.run }
+            : { run: verdict.run, interrupted: begun };
+        },
+      });
 
     it('[E1] [W6] [T13] takes the same branch for the same request, however often repeated', async () => {
       const { host, token, did, lose, wait } = await setUp();
@@ -119,14 +124,14 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[E1] [W6] uses the time of its first request, even with a slow guard', async () => {
-      const { host, token, did, elsewhere, pass, wait, lose } = await setUp();
-      const slow = host({
+      const { host, token, did, pass, wait, lose } = await setUp();
+      const slow = host((guard) => ({
         begin: async (claim) => {
           wait(2 * minute);
-          return await elsewhere.begin(claim);
+          return await guard.begin(claim);
         },
         finish: gone,
-      });
+      }));
       await expect(slow.resume(token, answer('sure'))).rejects.toMatchObject({
         code: 'guard_down',
       });
@@ -137,10 +142,10 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[T13] uses the time of the repetition if the guard stores no requests', async () => {
-      const { host, token, did, elsewhere, lose, wait } = await setUp();
+      const { host, token, did, lose, wait } = await setUp();
       await lose();
       const older = host(
-        handing(elsewhere, async (begun, { ends, follows }) =>
+        handing(async (begun, { ends, follows }) =>
           ends === true || follows === true ? begun : undefined,
         ),
       );

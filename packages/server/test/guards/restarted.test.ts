@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { elicit, memoryGuard, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import {
   accept,
@@ -31,11 +31,11 @@ function restarted(
   clock: TestClock,
   olderTokens?: 'refuse' | 'accept',
 ): ReturnType<typeof hostOf> {
-  const store = memoryGuard(olderTokens === undefined ? { clock } : { clock, olderTokens });
+  const store = memoryStore(olderTokens === undefined ? { clock } : { clock, olderTokens });
   return hostOf(program, { clock, guard: { store } });
 }
 
-describe('a guard in memory that was restarted', () => {
+describe('a store in memory that was restarted', () => {
   test('[T13] refuses a token from before the restart, with a reason of its own', async () => {
     const clock = testClock();
     const program = asking('refuse');
@@ -58,7 +58,7 @@ describe('a guard in memory that was restarted', () => {
   test('[T13] accepts every token that was issued since the first host with it was created', async () => {
     const clock = testClock();
     const program = asking('refuse');
-    const guard = { store: memoryGuard({ clock }) };
+    const guard = { store: memoryStore({ clock }) };
     const first = hostOf(program, { clock, guard });
     const { token } = suspended(await first.host.start('asking', {}));
     clock.now += 1;
@@ -68,7 +68,7 @@ describe('a guard in memory that was restarted', () => {
 
   test('[T13] starts at the time of its host', async () => {
     const clock = testClock();
-    const { host } = hostOf(asking('refuse'), { clock, guard: { store: memoryGuard() } });
+    const { host } = hostOf(asking('refuse'), { clock, guard: { store: memoryStore() } });
     const { token } = suspended(await host.start('asking', {}));
     expect(completed(await host.resume(token, [accept('sure', {})])).status).toBe('completed');
   });
@@ -104,7 +104,7 @@ describe('a guard in memory that was restarted', () => {
       ...hooksInto(nothingTold()),
       onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
     };
-    const before = hostOf(program, { clock, guard: { store: memoryGuard({ clock }) }, hooks });
+    const before = hostOf(program, { clock, guard: { store: memoryStore({ clock }) }, hooks });
     await before.host.start('asking', {});
     clock.now += day;
     const { host } = restarted(program, clock);
@@ -118,18 +118,18 @@ describe('a guard in memory that was restarted', () => {
     ['development', 0],
     ['test', 0],
   ])('[T13] warns at the start if NODE_ENV is %s: %i times', (environment, times) => {
-    const store = memoryGuard();
+    const store = memoryStore();
     const { told } = hostOf(asking('refuse'), { guard: { store }, testing: { environment } });
     expect(told.warnings.filter((message) => message.includes('olderTokens'))).toHaveLength(times);
   });
 
   test('[T13] refuses an unknown option, and suggests the right name', () => {
-    expect(() => memoryGuard({ olderToken: 'accept' } as never)).toThrow(
-      "Did you mean 'memoryGuard.olderTokens'?",
+    expect(() => memoryStore({ olderToken: 'accept' } as never)).toThrow(
+      "Did you mean 'olderTokens'?",
     );
-    expect(() => memoryGuard({ olderTokens: 'keep' } as never)).toThrow(
+    expect(() => memoryStore({ olderTokens: 'keep' } as never)).toThrow(
       expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
     );
-    expect(() => memoryGuard((() => 1) as never)).toThrow(/^memoryGuard: expected an object of/);
+    expect(() => memoryStore((() => 1) as never)).toThrow(/^memoryStore: expected an object of/);
   });
 });

@@ -1,4 +1,4 @@
-import { elicit, memoryGuard, saga, SagaHostError, step } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, SagaHostError, step } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { accept, failed, hostOf, suspended } from '../fixtures/host.ts';
@@ -10,7 +10,7 @@ const hour = 3_600_000;
 /** Two processes with one guard. The first one stands still in step `first`, until `wake`. */
 function processes() {
   const clock = testClock();
-  const store = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const did: string[] = [];
   let wake = (): void => undefined;
   const slept = new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ describe('a process that stands still until its lease has expired', () => {
 
   it('names the undos that it ran beside those of another process', async () => {
     const clock = testClock();
-    const store = memoryGuard({ clock });
+    const store = memoryStore({ clock });
     const undone: string[] = [];
     let wake = (): void => undefined;
     const slept = new Promise<void>((resolve) => {

@@ -4,15 +4,15 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   TokenRefused,
   type Saga,
-  type SagaGuard,
   type SagaHost,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
@@ -20,9 +20,10 @@ import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 interface Deployed {
   /** A host of the version that calls begin with; with a guard that may fail. */
@@ -39,7 +40,7 @@ interface Deployed {
 
 function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const settled: unknown[] = [];
@@ -57,13 +58,16 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
       return 'charged';
     });
   const keys = generateKey();
-  const hostOf = (version: string, change: Partial<SagaGuard> = {}): SagaHost =>
+  const hostOf = (
+    version: string,
+    change: (guard: SagaGuard) => Partial<SagaGuard> = () => ({}),
+  ): SagaHost =>
     createSagaHost({
       sagas: [order(version)],
       keys,
       audience: 'shop',
       testing: { environment: 'production', clock },
-      guard: { store: { ...guard, ...change } },
+      guard: { store: storeWithGuard(change, store) },
       compensators: [release],
       hooks: {
         onTurn: () => undefined,
@@ -73,11 +77,11 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
         onSettled: ({ uncompensated }) => void settled.push(uncompensated),
       },
     });
-  const dyingNext = hostOf('2', {
+  const dyingNext = hostOf('2', (guard) => ({
     finish: (fence, sealed) => (fence.turn === 2 ? gone() : guard.finish(fence, sealed)),
-  });
+  }));
   return {
-    old: (change) => hostOf('1', change),
+    old: (change) => hostOf('1', () => change ?? {}),
     next: hostOf('2'),
     dyingNext,
     clock,
@@ -197,14 +201,14 @@ test('[R3] [E8] an interrupted undo is repeated by its key, and not reported as 
 
 describe('a saga that this process does not serve', () => {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const keys = generateKey();
   const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
   const options = {
     keys,
     audience: 'shop',
     testing: { environment: 'production', clock },
-    guard: { store: guard },
+    guard: { store },
     hooks,
   } as const;
   const tickets = saga({ name: 'tickets', version: '1', forks: 'refuse' }, function* () {

@@ -7,22 +7,23 @@ import {
   saga,
   step,
   TokenRefused,
-  type SagaGuard,
   type SagaHost,
+  type SagaStore,
 } from '@mcp-saga/server';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import { recordingQueue, type Sent } from '../queue/queued.ts';
-import type { MakeGuard } from './guard-under-test.ts';
+import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 /**
  * What hosts do that share a guard and a queue, which continues sagas without their clients. (E8)
  */
-export function wokenSagasSuite(name: string, make: MakeGuard): void {
-  describe(`hosts with a queue, with a guard ${name}`, () => {
+export function wokenSagasSuite(name: string, make: () => Promise<StoreUnderTest>): void {
+  describe(`hosts with a queue, with a store ${name}`, () => {
     async function setUp() {
-      const { guard, elsewhere, now, pass } = await make();
+      const { store, elsewhere, now, pass } = await make();
       const queue = recordingQueue();
       const did: string[] = [];
       let ahead = 0;
@@ -43,18 +44,18 @@ export function wokenSagasSuite(name: string, make: MakeGuard): void {
         return 'done';
       });
       const keys = generateKey();
-      const hostOf = (store: SagaGuard): SagaHost =>
+      const hostOf = (of: SagaStore): SagaHost =>
         createSagaHost({
           sagas: [order],
           keys,
           audience: 'shop',
           testing: { environment: 'production', clock: () => now() + ahead },
-          guard: { store },
+          guard: { store: of },
           queue,
           limits: { maxHoldMs: 0 },
           hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },
         });
-      const hosts: [SagaHost, SagaHost] = [hostOf(guard), hostOf(elsewhere)];
+      const hosts: [SagaHost, SagaHost] = [hostOf(store), hostOf(elsewhere)];
       const { token } = suspended(await hosts[0].start('order', {}));
       const [first] = queue.sent as [Sent];
       return {
@@ -63,7 +64,7 @@ export function wokenSagasSuite(name: string, make: MakeGuard): void {
         queue,
         did,
         first: first.message,
-        dying: hostOf({ ...elsewhere, finish: gone }),
+        dying: hostOf(storeWithGuard(() => ({ finish: gone }), elsewhere)),
         wait: (ms: number): void => void (ahead += ms),
         pass,
       };

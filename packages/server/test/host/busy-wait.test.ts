@@ -1,8 +1,9 @@
-import { createSagaHost, elicit, generateKey, memoryGuard, saga } from '@mcp-saga/server';
+import { createSagaHost, elicit, generateKey, saga } from '@mcp-saga/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { busyWait } from '../../src/guard/ask-guard.ts';
 import { suspended } from '../fixtures/host.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 describe('waiting for a request that runs elsewhere', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -19,7 +20,6 @@ describe('waiting for a request that runs elsewhere', () => {
   });
 
   it('[T13] asks the guard with growing delays until the lease has expired', async () => {
-    const guard = memoryGuard();
     const begin = vi.fn(() => 'busy' as const);
     const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
       const { ok } = yield* elicit('go', { message: 'Go?', schema: z.object({ ok: z.boolean() }) });
@@ -30,7 +30,7 @@ describe('waiting for a request that runs elsewhere', () => {
       sagas: [asking],
       keys,
       audience: 'shop',
-      guard: { store: { ...guard, begin } },
+      guard: { store: storeWithGuard(() => ({ begin })) },
     });
     const { token } = suspended(await host.start('asking', {}));
     const answers = [

@@ -3,8 +3,7 @@ import * as fc from 'fast-check';
 import {
   approval,
   continueAs,
-  memoryGuard,
-  memoryMailbox,
+  memoryStore,
   memoryQueue,
   pivot,
   saga,
@@ -22,7 +21,7 @@ import { accept, completed, hostOf, oldKey, suspended } from '../fixtures/host.t
 import { asking } from '../fixtures/sagas.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
 
 type AuthOptions = NonNullable<SagaHostOptions['auth']>;
 
@@ -64,7 +63,7 @@ const mistaken = fc.oneof(
 describe('the options of a request to a host', () => {
   test('[T6] are refused by name if a name is unknown, at each level, before anything runs', async () => {
     const { host, told } = hostOf(asking(), {
-      outside: { url: 'https://shop.example', mailbox: memoryMailbox({ clock: () => 0 }) },
+      outside: { url: 'https://shop.example', store: memoryStore({ clock: () => 0 }) },
     });
     const wrong = fc
       .tuple(fc.constantFrom(...Object.keys(methods)), mistaken, fc.constantFrom(0, 1, 2))
@@ -208,7 +207,7 @@ describe.each(identifying)('a host with auth.%s', (_, auth) => {
     });
     const { host, told } = hostOf(refund, {
       auth,
-      outside: { url: 'https://shop.example', mailbox: memoryMailbox({ clock: () => 0 }) },
+      outside: { url: 'https://shop.example', store: memoryStore({ clock: () => 0 }) },
       limits: { maxHoldMs: 0 },
     });
     await host.start('refund', {}, { caller: ann });
@@ -259,7 +258,7 @@ describe('for the sealed principal, without a caller,', () => {
   test('[T6] [E7] a message continues a saga as another saga', async () => {
     const clock = testClock();
     const queue = memoryQueue();
-    const guard = { store: memoryGuard({ clock }) };
+    const guard = { store: memoryStore({ clock }) };
     const { host, told } = hostOf([order, next], { clock, queue, guard, ...shared });
     const { token } = suspended(await host.start('order', {}, { caller: ann }));
     // The client is given some time to come first.
@@ -270,10 +269,10 @@ describe('for the sealed principal, without a caller,', () => {
   });
 
   test('[T6] [E8] a cancel token continues a saga as another saga', async () => {
-    expectLogs(memoryGuardLog);
+    expectLogs(restartLog);
     const clock = testClock();
     const facts: SuspendedSagaFacts[] = [];
-    const guard = { store: memoryGuard({ clock }) };
+    const guard = { store: memoryStore({ clock }) };
     const hooks = { onSuspended: (fact: SuspendedSagaFacts) => void facts.push(fact) };
     const { host } = hostOf([order, next], { clock, guard, hooks, ...shared });
     await host.start('order', {}, { caller: ann });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import {
   checkpoint,
   elicit,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   type SagaHost,
@@ -235,7 +235,7 @@ describe('expiry', () => {
   test('[T6] rounds durations up to whole milliseconds', async () => {
     const durations = {
       limits: { tokenTtlMs: hour / 7, maxLifetimeMs: day / 7 },
-      guard: { store: memoryGuard(), leaseMs: 60_000.5 },
+      guard: { store: memoryStore(), leaseMs: 60_000.5 },
     };
     const { host } = hostOf(asking(), durations);
     expect(coreOf(host)).toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   elicit,
-  memoryGuard,
+  memoryStore,
   saga,
   step,
   TokenRefused,
@@ -22,6 +22,7 @@ import { ask, eras } from '../fixtures/raw.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { alterEnd } from '../../../../test/support/wire/tamper.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const answer = [accept('target', { target: 'x' })];
 const behind = 30_001;
@@ -36,8 +37,8 @@ async function mint(more: object = {}): Promise<string> {
 describe('a host with a slow clock', () => {
   test('[T6] rejects a fresh token with a retryable error, and accepts it later', async () => {
     const clock = testClock(start - behind);
-    const guard = memoryGuard({ clock });
-    const { host, told } = hostOf(asking(), { clock, guard: { store: guard } });
+    const store = memoryStore({ clock });
+    const { host, told } = hostOf(asking(), { clock, guard: { store } });
     const token = await mint();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
       await expect(request()).rejects.toMatchObject({
@@ -84,10 +85,10 @@ describe('a request repeated at a host with a slow clock', () => {
       yield* elicit('terms', { message: 'Agreed? '.repeat(1_000), schema: Empty });
       return 'done';
     });
-    const guard = memoryGuard({ clock: testClock() });
+    const store = memoryStore({ clock: testClock() });
     const [ahead, late] = [
-      hostOf(order, { guard: { store: guard } }),
-      hostOf(order, { guard: { store: guard } }),
+      hostOf(order, { guard: { store } }),
+      hostOf(order, { guard: { store } }),
     ];
     const { token } = suspended(await ahead.host.start('order', {}));
     ahead.clock.now += behind;
@@ -103,12 +104,17 @@ describe('a request repeated at a host with a slow clock', () => {
       return 'done';
     });
     const clock = testClock();
-    const guard = memoryGuard({ clock });
+    const store = memoryStore({ clock });
     let kept = 0;
-    const finish: typeof guard.finish = (...turn) =>
-      (kept += 1) > 1 ? gone() : guard.finish(...turn);
-    const ahead = hostOf(order, { guard: { store: { ...guard, finish, release: gone } } });
-    const late = hostOf(order, { guard: { store: guard } });
+    const dying = storeWithGuard(
+      (guard) => ({
+        finish: (...turn) => ((kept += 1) > 1 ? gone() : guard.finish(...turn)),
+        release: gone,
+      }),
+      store,
+    );
+    const ahead = hostOf(order, { guard: { store: dying } });
+    const late = hostOf(order, { guard: { store } });
     const { token } = suspended(await ahead.host.start('order', {}));
     ahead.clock.now += behind;
     await expect(ahead.host.resume(token, go('sure'))).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryGuard,
+  memoryStore,
   promptSaga,
   publicMessageOf,
   saga,
@@ -332,7 +332,7 @@ describe('a host without hooks', () => {
     });
     const host = hostOf({
       sagas: [holds],
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       testing: { environment: 'development' },
       hooks: { onSuspended: (facts) => (cancelToken = facts.cancelToken) },
     });

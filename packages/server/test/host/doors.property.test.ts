@@ -2,7 +2,7 @@ import {
   all,
   approval,
   elicit,
-  memoryMailbox,
+  memoryStore,
   sample,
   saga,
   step,
@@ -197,7 +197,7 @@ async function visited(
     return 'done';
   });
   const clock = testClock();
-  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const outside = { url: base, store: memoryStore({ clock }) };
   const test = hostOf(visiting, { clock, outside, limits: { maxHoldMs: 0 } });
   const visit: Visit = { test, urls, text: given, turn: await test.host.start('visiting', {}) };
   // A saga that is too large ends before anybody can answer.
@@ -259,7 +259,7 @@ it.each([
       return 'done';
     });
     const clock = testClock();
-    const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+    const outside = { url: base, store: memoryStore({ clock }) };
     const { host } = hostOf(parallel, { clock, outside, limits: { maxHoldMs: 0 } });
     let turn = await host.start('parallel', {});
     expect(turn.status).toBe(status);
@@ -294,7 +294,7 @@ it.each([
         return 'done';
       });
       const clock = testClock();
-      const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+      const outside = { url: base, store: memoryStore({ clock }) };
       const limits = { maxHoldMs: 0, maxTokenBytes: 24_000 };
       const { host } = hostOf(asking, { clock, outside, limits });
       let turn = await host.start('asking', {});
@@ -331,7 +331,7 @@ it('a wait keeps the room for its event while the delivery of its link is retrie
     return 'done';
   });
   const clock = testClock();
-  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const outside = { url: base, store: memoryStore({ clock }) };
   const { host } = hostOf(parallel, { clock, outside, limits: { maxHoldMs: 0 } });
   expect(await host.start('parallel', {})).toMatchObject({
     status: 'failed',
@@ -405,7 +405,7 @@ it.each([
     return 'paid';
   });
   const clock = testClock();
-  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const outside = { url: base, store: memoryStore({ clock }) };
   const { host } = hostOf(paying, { clock, outside, limits: { maxHoldMs: 0 } });
   let turn = await host.start('paying', {});
   const body = JSON.stringify({ type: 'paid', items });

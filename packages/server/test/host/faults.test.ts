@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   all,
   elicit,
-  memoryGuard,
+  memoryStore,
   publicMessageOf,
   saga,
   SagaError,
@@ -365,7 +365,7 @@ describe('a result', () => {
       });
     for (const forks of ['refuse', 'accept'] as const) {
       const { host } = hostOf(undoes(forks), {
-        guard: { store: memoryGuard({ clock: () => 1_000 }) },
+        guard: { store: memoryStore({ clock: () => 1_000 }) },
       });
       const { token } = suspended(await host.start('faulty', {}));
       const turn = failed(await host.resume(token, [accept('sure', {})]));

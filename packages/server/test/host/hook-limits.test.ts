@@ -1,4 +1,4 @@
-import { elicit, memoryGuard, saga, type HostHooks } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, type HostHooks } from '@mcp-saga/server';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deferred } from '../fixtures/deferred.ts';
 import {
@@ -23,7 +23,7 @@ function hostWith(hooks: HostHooks, options: HostChanges = {}): TestHost {
   const told = nothingTold();
   return {
     ...hostOf(asksTwice, {
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       hooks: { ...hooksInto(told), ...hooks },
       ...options,
     }),
@@ -97,7 +97,7 @@ test.each([0, -1, Number.NaN, '5 s'])(
   (hookTimeoutMs) => {
     expect(() =>
       hostOf(asksTwice, {
-        guard: { store: memoryGuard() },
+        guard: { store: memoryStore() },
         limits: { hookTimeoutMs: hookTimeoutMs as number },
       }),
     ).toThrow(expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   ClientCannot,
   elicit,
-  memoryGuard,
+  memoryStore,
   poll,
   race,
   random,
@@ -34,10 +34,10 @@ describe('a client that answers late', () => {
     '[W6] [T13] after %d ms gets the same outcome of a race in a repeated request: %s',
     async (ms, winner) => {
       const clock = testClock();
-      const guard = memoryGuard({ clock });
+      const store = memoryStore({ clock });
       const { host } = hostOf(offer, {
         clock,
-        guard: { store: guard },
+        guard: { store },
         limits: { tokenTtlMs: day },
       });
       const { token } = suspended(await host.start('offer', {}));

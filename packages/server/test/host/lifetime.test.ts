@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { elicit, memoryGuard, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
 import { completed, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { start, testClock } from '../fixtures/clock.ts';
@@ -19,11 +19,11 @@ describe('the lifetime of a saga', () => {
       return 'charged';
     });
     const clock = testClock();
-    const guard = memoryGuard({ clock });
+    const store = memoryStore({ clock });
     // Each charge uses up the budget of a turn.
     const { host } = hostOf(charges, {
       clock,
-      guard: { store: guard },
+      guard: { store },
       limits: { turnBudgetMs: 1 },
     });
     const dialect = { checkpointAfterStep: true };
@@ -48,10 +48,10 @@ describe('the lifetime of a saga', () => {
       ...hooksInto(nothingTold()),
       onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
     };
-    const guard = memoryGuard({ clock });
+    const store = memoryStore({ clock });
     const { host } = hostOf(asking, {
       clock,
-      guard: { store: guard },
+      guard: { store },
       hooks,
       limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour },
     });
@@ -71,7 +71,7 @@ describe('the lifetime of a saga', () => {
     const { cancelToken, cancelAfter } = suspensions.at(-1) as SuspendedSagaFacts;
     clock.now = cancelAfter;
     expect((await host.cancel(cancelToken)).status).toBe('failed');
-    // The guard still knows every token that can be used.
+    // The store still knows every token that can be used.
     await expect(host.cancel(suspensions[0]?.cancelToken ?? '')).rejects.toMatchObject({
       reason: 'used',
     });

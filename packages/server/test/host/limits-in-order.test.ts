@@ -23,7 +23,7 @@ it.each<[string, number, string, number]>([
     'an entry of a store',
     entryBytes,
   ],
-  ['all answers in a mailbox box', mostBoxBytes, 'an entry of a store', entryBytes],
+  ['all answers in one list', mostBoxBytes, 'an entry of a store', entryBytes],
   ['a task with its token', sealedBytes(maxTokenBytes) * 2, 'an entry of a store', entryBytes],
   ['the message of a queue', sealedBytes(maxTokenBytes) + 4096, 'a message of SQS', messageBytes],
 ])('%s (%d bytes) is not larger than %s (%d bytes)', (_, door, __, behind) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   checkpoint,
   elicit,
-  memoryGuard,
+  memoryStore,
   info,
   random,
   saga,
@@ -321,7 +321,7 @@ describe('the other limits', () => {
 
   test.each([
     ['none', {}],
-    ['a guard', { guard: { store: memoryGuard() } }],
+    ['a guard', { guard: { store: memoryStore() } }],
   ])('[T11] accepts answers 64 levels deep and refuses 65, with %s', async (_, options) => {
     const { host } = hostOf(counting, options);
     const { token } = suspended(await host.start('counting', {}));

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { compensator, createSagaHost, memoryGuard, memoryTaskStore, saga } from '@mcp-saga/server';
+import { compensator, createSagaHost, memoryStore, saga } from '@mcp-saga/server';
+import type { Appended, StoredList, Written } from '@mcp-saga/server/stores';
 import { serveSagas } from '@mcp-saga/server/serve';
 import * as z from 'zod';
 import { nothingTold, hooksInto, oldKey } from '../fixtures/host.ts';
@@ -33,15 +34,19 @@ afterEach(() => {
 describe('a host rejects at its creation', () => {
   // What the message names, and a code other than `invalid_option`.
   test.each<[string, object, string, string?]>([
-    ['a guard that was not called', { guard: { store: memoryGuard } }, 'Call it: memoryGuard(…).'],
-    ['a guard without methods', { guard: { store: {} } }, 'guard.store'],
+    [
+      'a store of the guard that was not called',
+      { guard: { store: memoryStore } },
+      'Call it: memoryStore(…).',
+    ],
+    ['a store of the guard without methods', { guard: { store: {} } }, 'guard.store'],
     ['no guard', { guard: { leaseMs: 60_000 } }, 'guard.store', 'missing_option'],
     [
-      'a part of a guard',
-      { guard: { store: { ...memoryGuard(), claim: undefined } } },
+      'a part of a store',
+      { guard: { store: { ...memoryStore(), append: undefined } } },
       'guard.store',
     ],
-    ['a store that was not called', { tasks: { store: memoryTaskStore } }, 'memoryTaskStore(…)'],
+    ['a store that was not called', { tasks: { store: memoryStore } }, 'memoryStore(…)'],
     ['a store without methods', { tasks: { store: {} } }, 'tasks.store'],
     [
       'a misspelled option of tasks',
@@ -128,12 +133,12 @@ describe('a host rejects at its creation', () => {
     ],
     [
       'a lease without an end',
-      { guard: { store: memoryGuard(), leaseMs: Number.POSITIVE_INFINITY } },
+      { guard: { store: memoryStore(), leaseMs: Number.POSITIVE_INFINITY } },
       'guard.leaseMs must be a whole number',
     ],
     [
       'a negative lease',
-      { guard: { store: memoryGuard(), leaseMs: -0.5 } },
+      { guard: { store: memoryStore(), leaseMs: -0.5 } },
       'guard.leaseMs must be a positive',
     ],
   ])('%s', (_, options, named, code = 'invalid_option') => {
@@ -155,20 +160,23 @@ describe('a host accepts at its creation', () => {
     }
   }
   class Store {
-    begin(): 'busy' {
-      return 'busy';
+    write(): Written {
+      return { status: 'other', entry: undefined, nowMs: 0 };
     }
-    claim(): boolean {
+    remove(): boolean {
       return true;
     }
-    renew(): boolean {
-      return true;
+    read(): undefined {
+      return undefined;
     }
-    finish(): boolean {
-      return true;
+    append(): Appended {
+      return 'closed';
     }
-    release(): void {}
-    forget(): void {}
+    list(): StoredList {
+      return { values: [], isClosed: true };
+    }
+    discard(): void {}
+    close(): void {}
   }
 
   test.each<[string, object]>([
@@ -177,7 +185,7 @@ describe('a host accepts at its creation', () => {
       'hooks of an object without a prototype',
       { hooks: Object.assign(Object.create(null) as object, { onTurn: () => 1 }) },
     ],
-    ['a guard of a class', { guard: { store: new Store() } }],
+    ['a store of a class', { guard: { store: new Store() } }],
     ['a time in milliseconds', { auth: { rejectIssuedBefore: start } }],
     ['no time at all', { auth: { rejectIssuedBefore: 0 } }],
     [
@@ -209,11 +217,11 @@ describe('a host warns', () => {
   };
 
   test('[T13] of a lease that can expire while its request still runs', () => {
-    const guard = memoryGuard({ olderTokens: 'accept' });
-    expect(warningsOf({ guard: { store: guard, leaseMs: 25_000 } })).toEqual([]);
+    const store = memoryStore({ olderTokens: 'accept' });
+    expect(warningsOf({ guard: { store, leaseMs: 25_000 } })).toEqual([]);
     const said = [expect.stringContaining('Raise guard.leaseMs.')];
-    expect(warningsOf({ guard: { store: guard, leaseMs: 24_999 } })).toEqual(said);
-    expect(warningsOf({ guard: { store: guard }, limits: { turnBudgetMs: 60_001 } })).toEqual(said);
+    expect(warningsOf({ guard: { store, leaseMs: 24_999 } })).toEqual(said);
+    expect(warningsOf({ guard: { store }, limits: { turnBudgetMs: 60_001 } })).toEqual(said);
   });
 
   test('[E8] in development of a queue without sagas', () => {
@@ -226,7 +234,7 @@ describe('a host warns', () => {
     ];
     const queue = {
       hooks: { onSuspended: () => undefined },
-      guard: { store: memoryGuard({ olderTokens: 'accept' }) },
+      guard: { store: memoryStore({ olderTokens: 'accept' }) },
     };
     const said = [
       expect.stringContaining(
@@ -249,23 +257,21 @@ describe('a host warns', () => {
   });
 });
 
-test.each([{ now: 1 }, 5, null])('a guard and a store in memory refuse the clock %o', (clock) => {
-  expect(() => memoryGuard({ clock: clock as never })).toThrow(
-    'memoryGuard.clock: expected a function that returns milliseconds',
+test.each([{ now: 1 }, 5, null])('a store in memory refuses the clock %o', (clock) => {
+  expect(() => memoryStore({ clock: clock as never })).toThrow(
+    expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
   );
-  expect(() => memoryTaskStore({ clock: clock as never })).toThrow(
-    'memoryTaskStore.clock: expected a function that returns milliseconds',
+  expect(() => memoryStore({ clock: clock as never })).toThrow(
+    'memoryStore.clock: expected a function',
   );
 });
 
-test.each<[unknown, string]>([
-  [
-    { clok: Date.now },
-    "There is no option 'memoryTaskStore.clok'. Did you mean 'memoryTaskStore.clock'?",
-  ],
-  [Date.now, 'memoryTaskStore: expected an object of clock.'],
-])('a store in memory refuses %o as options', (options, message) => {
-  expect(() => memoryTaskStore(options as never)).toThrow(message);
+test.each<[unknown, string, RegExp]>([
+  [{ clok: Date.now }, 'unknown_option', /memoryStore.* Did you mean '(?:memoryStore\.)?clock'\?/],
+  [Date.now, 'invalid_option', /^memoryStore: expected an object/],
+])('a store in memory refuses %o as options', (options, code, message) => {
+  expect(() => memoryStore(options as never)).toThrow(expect.objectContaining({ code }));
+  expect(() => memoryStore(options as never)).toThrow(message);
 });
 
 test.each<[object, string]>([
@@ -290,7 +296,7 @@ test.each<[object, string]>([
   [{ admit: () => true }, "There is no option 'admit'. Options: sagas, keys,"],
   [{ autorize: () => true }, "There is no option 'autorize'. Did you mean 'auth.authorize'?"],
   [{ telemetri: {} }, "There is no option 'telemetri'. Did you mean 'telemetry'?"],
-  [{ guard: memoryGuard() }, "There is no option 'guard.size'."],
+  [{ guard: memoryStore() }, "There is no option 'guard.size'."],
   [
     { auth: { ratelimit: () => true } },
     "There is no option 'auth.ratelimit'. Did you mean 'auth.rateLimit'?",

@@ -3,7 +3,7 @@ import {
   compensate,
   continueAs,
   elicit,
-  memoryGuard,
+  memoryStore,
   pivot,
   saga,
   step,
@@ -15,6 +15,7 @@ import { start, testClock } from '../fixtures/clock.ts';
 import { accept, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -36,7 +37,7 @@ function order(
     });
     return yield* then((ms) => void (clock.now += ms));
   });
-  const guard: HostChanges = forks === 'refuse' ? { guard: { store: memoryGuard({ clock }) } } : {};
+  const guard: HostChanges = forks === 'refuse' ? { guard: { store: memoryStore({ clock }) } } : {};
   return { did, ...hostOf(program, { ...changed<HostChanges>(guard, changes), clock }) };
 }
 
@@ -180,9 +181,11 @@ describe('a token that can only continue an undo', () => {
   });
 
   test('[T13] extends the claim of a `once` step to its own expiry', async () => {
-    const guard = memoryGuard({ clock: testClock() });
     const claims: number[] = [];
-    guard.claim = (_, expiresAt) => claims.push(expiresAt) > 0;
+    const store = storeWithGuard(
+      () => ({ claim: (_, expiresAt) => claims.push(expiresAt) > 0 }),
+      memoryStore({ clock: testClock() }),
+    );
     const { host, clock } = order(
       function* (late) {
         yield* compensate(function* () {
@@ -190,7 +193,7 @@ describe('a token that can only continue an undo', () => {
         });
         return yield* failsAfter(10_000)(late);
       },
-      { guard: { store: guard }, limits: { tokenTtlMs: hour, maxLifetimeMs: hour } },
+      { guard: { store }, limits: { tokenTtlMs: hour, maxLifetimeMs: hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));

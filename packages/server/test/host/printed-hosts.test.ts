@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { memoryGuard, memoryStore } from '@mcp-saga/server';
+import { memoryStore } from '@mcp-saga/server';
 import { hostOf, keyBytes, oldKey, suspended } from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 
@@ -9,7 +9,7 @@ const secret = 'the secret target of ada';
 
 async function used() {
   const { host } = hostOf(asking(), {
-    guard: { store: memoryGuard() },
+    guard: { store: memoryStore() },
     store: memoryStore(),
   });
   const { token } = suspended(await host.start('asking', { secret }, { caller: ada }));

@@ -24,13 +24,9 @@ import { accept, completed, hostOf, oldKey, suspended, type TestHost } from '../
 import { ask } from '../fixtures/raw.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import {
-  memoryGuardLog,
-  memoryQueueLog,
-  rejectionLog,
-} from '../../../../test/support/known-logs.ts';
+import { restartLog, memoryQueueLog, rejectionLog } from '../../../../test/support/known-logs.ts';
 
-expectLogs(memoryGuardLog, memoryQueueLog);
+expectLogs(restartLog, memoryQueueLog);
 
 const hour = 3_600_000;
 const day = 24 * hour;

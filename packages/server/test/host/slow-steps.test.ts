@@ -1,4 +1,4 @@
-import { elicit, memoryGuard, saga, step, type StepContext } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step, type StepContext } from '@mcp-saga/server';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';
@@ -16,7 +16,7 @@ function charging(run: (context: StepContext<undefined>) => unknown) {
     return 'done';
   });
   const clock = testClock();
-  const store = memoryGuard({ clock, olderTokens: 'accept' });
+  const store = memoryStore({ clock, olderTokens: 'accept' });
   const sleep = async (): Promise<void> => undefined;
   return hostOf(order, {
     clock,
@@ -78,7 +78,7 @@ describe('a step that takes longer than the turn budget', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(order, { clock, guard: { store: memoryGuard({ clock }) } });
+    const { host } = hostOf(order, { clock, guard: { store: memoryStore({ clock }) } });
     const { token } = suspended(await host.start('order', {}));
     const aborting = new AbortController();
     const taking = host.resume(token, [accept('sure', {})], { signal: aborting.signal });

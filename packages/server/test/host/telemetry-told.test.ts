@@ -1,4 +1,4 @@
-import { all, elicit, memoryGuard, poll, saga, SagaError, sleep, step } from '@mcp-saga/server';
+import { all, elicit, memoryStore, poll, saga, SagaError, sleep, step } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { errorTypeOf } from '../../src/turn/traced-turn.ts';
 import { sent, served } from '../fixtures/calling.ts';
@@ -132,7 +132,7 @@ describe('telemetry', () => {
     const { host } = hostOf(guarded, {
       telemetry,
       clock,
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
     });
     const { token } = suspended(await host.start('guarded', {}));
     completed(await host.resume(token, [accept('go', {})]));

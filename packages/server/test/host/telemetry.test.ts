@@ -1,14 +1,5 @@
 import { createKeyRing, createSealer } from '@mcp-saga/seal';
-import {
-  continueAs,
-  elicit,
-  memoryGuard,
-  memoryTaskStore,
-  saga,
-  sleep,
-  step,
-  type Program,
-} from '@mcp-saga/server';
+import { continueAs, elicit, memoryStore, saga, sleep, step, type Program } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { start, testClock } from '../fixtures/clock.ts';
 import { accept, completed, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
@@ -18,7 +9,7 @@ import { rareMembersOf } from '../fixtures/own-stream.ts';
 import { asksInTask } from '../fixtures/task-sagas.ts';
 import { recordingTelemetry } from '../fixtures/telemetry.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
 
 /** Rare members in the part of a sealed token that belongs to the host. */
 async function ownOf(token: string): Promise<{ readonly [member: string]: unknown }> {
@@ -142,7 +133,7 @@ describe('the trace parent in a token', () => {
   });
 
   test('[E8] is in the cancel token of a queue', async () => {
-    expectLogs(memoryGuardLog);
+    expectLogs(restartLog);
     const telemetry = recordingTelemetry();
     let cancelToken = '';
     const clock = testClock();
@@ -154,7 +145,7 @@ describe('the trace parent in a token', () => {
     const { host } = hostOf(paid, {
       telemetry,
       clock,
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       hooks: { onSuspended: (facts) => void ({ cancelToken } = facts), onTurn: () => undefined },
     });
     suspended(await host.start('paid', {}));
@@ -185,7 +176,7 @@ describe('the trace parent in a token', () => {
       yield* step('charge', () => 1, { compensate: () => undefined });
       throw new Error('no');
     });
-    const { host } = hostOf(paid, { telemetry, clock, guard: { store: memoryGuard({ clock }) } });
+    const { host } = hostOf(paid, { telemetry, clock, guard: { store: memoryStore({ clock }) } });
     const { token } = suspended(await host.start('paid', {}));
     failed(await host.resume(token, [accept('go', {})]));
     expect(
@@ -205,7 +196,7 @@ describe('the trace parent in a token', () => {
   test('[W1] is the same in all turns of a task', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
-    const tasks = { bearer: 'accept', store: memoryTaskStore({ clock }) } as const;
+    const tasks = { bearer: 'accept', store: memoryStore({ clock }) } as const;
     const { host } = hostOf(asksInTask(), { telemetry, clock, tasks });
     const client = taskClient(host);
     const taskId = await client.start('asks');

@@ -3,7 +3,7 @@ import {
   compensate,
   createSagaHost,
   elicit,
-  memoryGuard,
+  memoryStore,
   poll,
   saga,
   SagaCancelled,
@@ -22,9 +22,10 @@ import { ask, eras } from '../fixtures/raw.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 const options = { name: 'order', version: '1', forks: 'refuse' } as const;
 const mark = 'kq918273';
@@ -50,7 +51,7 @@ async function ended(
 ): Promise<{ readonly turn: SagaTurn; readonly facts: TurnFacts }> {
   const turns: TurnFacts[] = [];
   const { host } = hostOf(program, {
-    guard: { store: memoryGuard({ clock: () => 1_000 }) },
+    guard: { store: memoryStore({ clock: () => 1_000 }) },
     hooks: { onTurn: (turn) => turns.push(turn) },
     testing: { sleep: async () => undefined },
   });
@@ -114,7 +115,7 @@ describe('the error of a step', () => {
   );
 
   test('of a fallback has the thrown error as its cause', async () => {
-    const { host } = hostOf(fallback, { guard: { store: memoryGuard({ clock: () => 1_000 }) } });
+    const { host } = hostOf(fallback, { guard: { store: memoryStore({ clock: () => 1_000 }) } });
     const { error } = failed(await host.start('order', {}, { caller: { capabilities: {} } }));
     expect((error as Error).cause).toBeInstanceOf(NoSuchCard);
   });
@@ -173,7 +174,7 @@ describe('the error of a step', () => {
       throw thrown as Error;
     });
     const { host } = hostOf([keeps, { ...bare, name: 'bare' }], {
-      guard: { store: memoryGuard({ clock: () => 1_000 }) },
+      guard: { store: memoryStore({ clock: () => 1_000 }) },
     });
     const { token } = suspended(await host.start('order', {}));
     const other = suspended(await host.start('bare', {}));
@@ -202,18 +203,16 @@ describe('the error of a step', () => {
 
   test('[T13] is stored by a guard without its cause', async () => {
     const kept: string[] = [];
-    const guard = memoryGuard({ clock: () => 1_000 });
-    const { host } = hostOf(undone, {
-      guard: {
-        store: {
-          ...guard,
-          finish: (fence, response) => {
-            kept.push(response);
-            return guard.finish(fence, response);
-          },
+    const store = storeWithGuard(
+      (guard) => ({
+        finish: (fence, response) => {
+          kept.push(response);
+          return guard.finish(fence, response);
         },
-      },
-    });
+      }),
+      memoryStore({ clock: () => 1_000 }),
+    );
+    const { host } = hostOf(undone, { guard: { store } });
     const { token } = suspended(await host.start('order', {}));
     const turn = failed(await host.resume(token, [accept('sure', {})]));
     expect(inspect(turn, { depth: 9, showHidden: true })).toContain(mark);
@@ -305,7 +304,7 @@ describe('a step that could not be undone', () => {
       keys: oldKey,
       audience: 'a',
       testing: { environment, clock: () => 1_000, sleep: async () => undefined },
-      guard: { store: memoryGuard({ clock: () => 1_000 }) },
+      guard: { store: memoryStore({ clock: () => 1_000 }) },
     });
     const { token } = suspended(await host.start('order', {}));
     await host.resume(token, [answer]);
@@ -353,7 +352,7 @@ describe('a step that could not be undone', () => {
       keys: oldKey,
       audience: 'a',
       testing: { environment: 'production', clock: () => 1_000, sleep: async () => undefined },
-      guard: { store: memoryGuard({ clock: () => 1_000 }) },
+      guard: { store: memoryStore({ clock: () => 1_000 }) },
     });
     const { token } = suspended(await host.start('order', {}));
     expect(failed(await host.cancel(token)).error).toBeInstanceOf(SagaCancelled);

@@ -1,10 +1,8 @@
 import {
   createSagaHost,
   elicit,
-  memoryGuard,
-  memoryQueue,
   memoryStore,
-  memoryTaskStore,
+  memoryQueue,
   saga,
   step,
   type KeySource,
@@ -29,7 +27,7 @@ import { post, read } from '../fixtures/raw.ts';
 import { asking, Target } from '../fixtures/sagas.ts';
 import { deploys, hostForAll, ways } from '../fixtures/ways.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
 
 const later = { code: -32_603, data: { reason: 'keys_down' } };
 const minutes = 60_000;
@@ -92,7 +90,7 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
   test('[E10] [T7] that cannot be loaded cause a retryable error before anything runs', async () => {
     const ran: string[] = [];
     const source = new Provider();
-    const store = memoryTaskStore({ clock: () => clock.now });
+    const store = memoryStore({ clock: () => clock.now });
     const clock = testClock();
     const options = { keys: source.load, clock, tasks: { store, bearer: 'accept' } } as const;
     const token = await way.begin(hostForAll([deploys(ran)], { ...options, keys: oldKey }));
@@ -113,7 +111,7 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const ran: string[] = [];
     const clock = testClock();
     const source = new Provider();
-    const store = memoryTaskStore({ clock });
+    const store = memoryStore({ clock });
     const tasks = { store, bearer: 'accept' } as const;
     const host = hostForAll([deploys(ran)], { keys: source.load, clock, tasks });
     await way.begin(host);
@@ -127,7 +125,7 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
   test('[T5] [T7] are not loaded for key IDs that a client made up', async () => {
     const clock = testClock();
     const source = new Provider();
-    const store = memoryTaskStore({ clock });
+    const store = memoryStore({ clock });
     const tasks = { store, bearer: 'accept' } as const;
     const host = hostForAll([deploys()], { keys: source.load, clock, tasks });
     await way.begin(host);
@@ -201,11 +199,11 @@ describe('a host with a source of keys', () => {
   });
 
   test('[E8] cancels by a cancel token of its keys', async () => {
-    expectLogs(memoryGuardLog, /Tasks are not offered/);
+    expectLogs(restartLog, /Tasks are not offered/);
     const cancelTokens: string[] = [];
     const { host, clock } = hostOf(deploys([], 'refuse'), {
       keys: load,
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       hooks: { onSuspended: ({ cancelToken }) => cancelTokens.push(cancelToken) },
     });
     suspended(await host.start('deploys', {}));

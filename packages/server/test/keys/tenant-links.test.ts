@@ -1,7 +1,6 @@
 import {
   approval,
-  memoryGuard,
-  memoryMailbox,
+  memoryStore,
   saga,
   waitFor,
   type Program,
@@ -27,7 +26,7 @@ interface Tenants extends TestHost {
   readonly loads: string[];
 }
 
-/** @param given.isLong - the links hold their tickets. Default: the mailbox holds them */
+/** @param given.isLong - the links hold their tickets. Default: the store holds them */
 function tenants({
   isDown = false,
   isLong = false,
@@ -37,7 +36,7 @@ function tenants({
   const loads: string[] = [];
   const clock = testClock();
   const queue = recordingQueue();
-  const mailbox = memoryMailbox({ clock });
+  const store = memoryStore({ clock });
   const sagas: readonly Program[] = [
     saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
       const { approved } = yield* approval('manager', {
@@ -72,8 +71,8 @@ function tenants({
         client: 'app',
       }),
     },
-    guard: { store: memoryGuard({ clock }) },
-    outside: { url: base, mailbox: isLong ? withoutTickets(mailbox) : mailbox },
+    guard: { store: memoryStore({ clock }) },
+    outside: { url: base, store: isLong ? withoutTickets(store) : store },
     limits: { maxHoldMs: 0 },
     queue,
     clock,

@@ -1,11 +1,4 @@
-import {
-  memoryGuard,
-  memoryStore,
-  type HostHooks,
-  type KeySource,
-  type SagaCaller,
-  type SagaGuard,
-} from '@mcp-saga/server';
+import { memoryStore, type HostHooks, type KeySource, type SagaCaller } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
@@ -23,6 +16,7 @@ import { outcome } from '../fixtures/outcome.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { deploys, hostForAll, send, ways } from '../fixtures/ways.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 /** The tenant of a test user, as in `ada@a`. */
 const tenantOf = ({ user }: SagaCaller): string =>
@@ -51,7 +45,7 @@ function hostOfTenants(
   return hostForAll([deploys([], 'refuse')], {
     keys: { load, tenantOf },
     auth: { principal },
-    guard: { store: memoryGuard() },
+    guard: { store: memoryStore() },
     ...changes,
   });
 }
@@ -114,15 +108,13 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
 
   test('[T13] have separate records at a shared guard', async () => {
     const records: string[] = [];
-    const memory = memoryGuard();
-    const store: SagaGuard = {
-      ...memory,
-      // No guard in memory any more: its records are sealed.
+    // No store in memory any more: its records are sealed.
+    const store = storeWithGuard((guard) => ({
       finish: (fence, response) => {
         records.push(response);
-        return memory.finish(fence, response);
+        return guard.finish(fence, response);
       },
-    };
+    }));
     const { host } = hostOfTenants(load, { guard: { store } });
     const { token, sagaId } = suspended(await host.start('deploys', {}, of('a')));
     const answers = [accept('target', { target: 'here' })];
@@ -354,14 +346,12 @@ describe('a source of keys for tenants', () => {
 
   test('[T13] counts stored bytes of a guard separately for the same user ID in two tenants', async () => {
     const owners = new Set<string | undefined>();
-    const memory = memoryGuard();
-    const store: SagaGuard = {
-      ...memory,
+    const store = storeWithGuard((guard) => ({
       begin: (claim) => {
         owners.add(claim.charge?.to);
-        return memory.begin(claim);
+        return guard.begin(claim);
       },
-    };
+    }));
     const options = { guard: { store }, clock: testClock() };
     for (const keys of [{ load: () => oldKey, tenantOf }, oldKey]) {
       const { host } = hostOfTenants(() => oldKey, { ...options, keys });

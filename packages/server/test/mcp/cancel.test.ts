@@ -1,7 +1,7 @@
 import { callSaga, cancelSaga, startSaga, type CallToolResult } from '@mcp-saga/client';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { elicit, memoryGuard, saga, step } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
 import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
 
@@ -36,7 +36,7 @@ const textOf = (result: CallToolResult): string =>
 describe.each(connections)('$name', ({ connect }) => {
   test('[E6] cancels a saga, and lists the compensated and the uncompensated steps', async () => {
     const { undone, book } = booking('refuse');
-    const { host } = hostOf(book, { guard: { store: memoryGuard() } });
+    const { host } = hostOf(book, { guard: { store: memoryStore() } });
     const { client, close } = await connect(host);
     const turn = await startSaga(client, { name: 'book' });
     if (turn.status !== 'suspended') throw new Error('not asked');
@@ -59,7 +59,7 @@ describe.each(connections)('$name', ({ connect }) => {
 
   test('[E7] announces tools/cancelSaga if a saga declares forks, and refuses it otherwise', async () => {
     const offered = await connect(
-      hostOf(booking('refuse').book, { guard: { store: memoryGuard() } }).host,
+      hostOf(booking('refuse').book, { guard: { store: memoryStore() } }).host,
     );
     const methods = (client: typeof offered.client): unknown =>
       (client.getServerCapabilities()?.extensions?.[key] as { methods: unknown } | undefined)

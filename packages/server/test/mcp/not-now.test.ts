@@ -1,12 +1,13 @@
-import { memoryGuard, SagaHostError } from '@mcp-saga/server';
+import { memoryStore, SagaHostError } from '@mcp-saga/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { toWireError } from '../../src/wire/wire-error.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { deploys, hostForAll, ways, type Way } from '../fixtures/ways.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 const user = 'ada';
 const answers = { target: { action: 'accept', content: { target: 'here' } } };
@@ -39,20 +40,21 @@ async function goOnTwice(
 
 function downGuard() {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
   let isDown = false;
   return {
     matters: (does: boolean) => void (isDown = does),
     options: {
       clock,
       guard: {
-        store: {
-          ...guard,
-          begin: async (claim: Parameters<typeof guard.begin>[0]) => {
-            if (isDown) throw new RangeError('redis://:secret@10.0.0.7 is gone');
-            return await guard.begin(claim);
-          },
-        },
+        store: storeWithGuard(
+          (guard) => ({
+            begin: async (claim) => {
+              if (isDown) throw new RangeError('redis://:secret@10.0.0.7 is gone');
+              return await guard.begin(claim);
+            },
+          }),
+          memoryStore({ clock }),
+        ),
       },
     },
   };
@@ -100,7 +102,7 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
       matters: (does) => void (isFull = does),
       options: {
         clock,
-        guard: { store: memoryGuard({ clock }) },
+        guard: { store: memoryStore({ clock }) },
         auth: { rateLimit: () => !isFull },
       },
     });

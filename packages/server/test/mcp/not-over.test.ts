@@ -1,7 +1,6 @@
 import {
   elicit,
-  memoryGuard,
-  memoryTaskStore,
+  memoryStore,
   promptSaga,
   resourceSaga,
   saga,
@@ -61,8 +60,8 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const clock = testClock();
   const shared: Partial<SagaHostOptions> & { clock: typeof clock } = {
     clock,
-    guard: { store: memoryGuard({ clock }) },
-    tasks: { store: memoryTaskStore({ clock }), bearer: 'accept' },
+    guard: { store: memoryStore({ clock }) },
+    tasks: { store: memoryStore({ clock }), bearer: 'accept' },
   };
   const ran: string[] = [];
   const settled: unknown[] = [];
@@ -256,7 +255,7 @@ test('[E10] a status request for a saga whose version is not served does not rep
 
 test('[E10] a mismatch under `compensate` with nothing to undo is final', async () => {
   const clock = testClock();
-  const options = { clock, guard: { store: memoryGuard({ clock }) } };
+  const options = { clock, guard: { store: memoryStore({ clock }) } };
   const asks = (message: string) =>
     saga({ name: 'asks', version: '1', forks: 'refuse', onMismatch: 'compensate' }, function* () {
       yield* elicit('one', { message, schema: z.object({}) });

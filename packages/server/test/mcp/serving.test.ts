@@ -1,7 +1,7 @@
 import {
   continueAs,
   elicit,
-  memoryGuard,
+  memoryStore,
   promptSaga,
   saga,
   sleep,
@@ -48,7 +48,7 @@ describe('a saga that serves a prompt', () => {
 
   test('[T13] is protected against forks by the guard', async () => {
     const { host } = hostOf(prompting('1', { forks: 'refuse' }), {
-      guard: { store: memoryGuard({ clock: testClock() }) },
+      guard: { store: memoryStore({ clock: testClock() }) },
     });
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, request));

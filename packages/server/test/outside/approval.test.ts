@@ -1,4 +1,4 @@
-import { all, approval, memoryMailbox, poll, saga, step, type Steps } from '@mcp-saga/server';
+import { all, approval, memoryStore, poll, saga, step, type Steps } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { completed, hostOf, suspended } from '../fixtures/host.ts';
@@ -156,7 +156,7 @@ describe('an event', () => {
       {
         outside: {
           url: 'https://shop.example/api/',
-          mailbox: new OutsideCase().mailbox,
+          store: new OutsideCase().store,
           webhooks: {
             bank: async (request) =>
               request.headers.get('signature') === 'good' &&
@@ -181,8 +181,8 @@ describe('an event', () => {
       return {};
     };
     const clock = testClock();
-    const mailbox = memoryMailbox({ clock });
-    const outside = { url: base, mailbox, webhooks: { bank: () => true } };
+    const store = memoryStore({ clock });
+    const outside = { url: base, store, webhooks: { bank: () => true } };
     const test = new OutsideCase({}, { clock, outside }, { verify: 'bank' });
     const turn = await test.start('payment');
     const paid = { status: 'paid', amount: 5 };
@@ -190,7 +190,7 @@ describe('an event', () => {
       new Request(test.url(), { method: 'POST', body: JSON.stringify(paid) });
     const programs = test.payment({ verify: 'bank' });
     const failing = hostOf(programs, { clock, outside, services: services as never });
-    const unconfigured = hostOf(programs, { clock, outside: { url: base, mailbox } });
+    const unconfigured = hostOf(programs, { clock, outside: { url: base, store } });
     for (const { host, told } of [failing, unconfigured]) {
       expect((await host.answer(event())).status).toBe(503);
       expect(told.errors).toHaveLength(1);
@@ -222,7 +222,7 @@ describe('an approval in development', () => {
       }
       return reasons.join();
     });
-    const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+    const outside = { url: base, store: memoryStore({ clock }) };
     const { host } = hostOf(twice, { clock, outside, testing, limits: { maxHoldMs: 0 } });
     let turn = await host.start('twice', {});
     while (turn.status === 'suspended') {
@@ -237,7 +237,7 @@ describe('an approval in development', () => {
   it('fails as a mismatch after a change of its message, and the token stays valid', async () => {
     const test = new OutsideCase();
     const turn = await test.start();
-    const outside = { url: base, mailbox: test.mailbox };
+    const outside = { url: base, store: test.store };
     const { host } = hostOf(test.refund({ message: 'Refund 1000 €?' }), {
       clock: test.clock,
       outside,
@@ -260,16 +260,16 @@ describe('changed code that cancels a saga', () => {
   it('closes the page of a removed question', async () => {
     const test = new OutsideCase();
     const { token } = await test.start();
-    const outside = { url: base, mailbox: test.mailbox };
+    const outside = { url: base, store: test.store };
     await hostOf(changed, { clock: test.clock, outside }).host.cancel(token, { caller });
     const page = await test.get(user('ann'));
     expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Withdrawn')]);
     expect((await test.post(user('ann'))).status).toBe(409);
   });
 
-  it('passes no result of a step with the name of a delivery to the mailbox', async () => {
+  it('passes no result of a step with the name of a delivery to the store', async () => {
     const boxes: string[] = [];
-    const mailbox = { ...memoryMailbox(), close: (box: string) => void boxes.push(box) };
+    const store = { ...memoryStore(), close: (box: string) => void boxes.push(box) };
     const named = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
       yield* all({
         order: (function* (): Steps<void> {
@@ -279,7 +279,7 @@ describe('changed code that cancels a saga', () => {
       });
       return '';
     });
-    const outside = { url: base, mailbox };
+    const outside = { url: base, store };
     const { token } = suspended(
       await hostOf(named, { outside }).host.start('refund', {}, { caller }),
     );

@@ -1,4 +1,5 @@
-import { memoryMailbox, type Mailbox, type StepAnswer } from '@mcp-saga/server';
+import { memoryStore, type SagaStore, type StepAnswer } from '@mcp-saga/server';
+import type { ListedValue } from '@mcp-saga/server/stores';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { hostOf, keyOf, suspended } from '../fixtures/host.ts';
@@ -20,14 +21,14 @@ function ticketOf(url: string): string {
 
 describe('tickets from attackers', () => {
   it('[T5] are refused with one response if they do not open, and the reason is reported', async () => {
-    const honest = memoryMailbox({ clock: () => 0 });
-    const mailbox = withoutTickets(honest);
-    const test = new OutsideCase({}, { mailbox });
+    const honest = memoryStore({ clock: () => 0 });
+    const store = withoutTickets(honest);
+    const test = new OutsideCase({}, { store });
     const { token } = await test.start();
     const ticket = ticketOf(test.url());
-    const other = new OutsideCase({}, { mailbox, keys: keyOf('old', 0x33) });
+    const other = new OutsideCase({}, { store, keys: keyOf('old', 0x33) });
     await other.start();
-    const elsewhere = new OutsideCase({}, { mailbox, audience: 'another service' });
+    const elsewhere = new OutsideCase({}, { store, audience: 'another service' });
     await elsewhere.start();
     const [header = '', , nonce = '', ciphertext = '', tag = ''] = ticket.split('.');
     const flipped = (text: string): string => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);
@@ -46,6 +47,8 @@ describe('tickets from attackers', () => {
       ticketOf(elsewhere.url()),
       encodeURIComponent(`${ticket}\u0000`),
     ];
+    // The store has refused the tickets themselves.
+    test.test.told.rejections.length = 0;
     const invalid = await seen(await test.get(ann, `${base}/saga/answer/x`));
     expect(invalid).toMatch(/^404 /);
     for (const text of bad) {
@@ -61,11 +64,12 @@ describe('tickets from attackers', () => {
     const test = new OutsideCase();
     const turn = await test.start();
     const stored: string[] = [];
-    const put = test.mailbox.put.bind(test.mailbox);
-    Object.assign(test.mailbox, {
-      put: (box: string, slot: string, sealed: string, bounds: Parameters<Mailbox['put']>[3]) => {
+    const honest = { ...test.store };
+    Object.assign(test.store, {
+      append: (...given: Parameters<SagaStore['append']>) => {
+        const [, sealed] = given;
         stored.push(sealed);
-        return put(box, slot, sealed, bounds);
+        return honest.append(...given);
       },
     });
     await test.post(ann);
@@ -169,7 +173,7 @@ describe('tickets from attackers', () => {
       test.refund({ schema: z.object({ comment: z.string().max(9).optional() }) }),
       {
         clock: test.clock,
-        outside: { url: base, mailbox: test.mailbox },
+        outside: { url: base, store: test.store },
       },
     );
     const next = suspended(await changed.host.resume(turn.token, [], { caller }));
@@ -189,7 +193,7 @@ describe('tickets from attackers', () => {
       {},
       {
         clock: test.clock,
-        mailbox: test.mailbox,
+        store: test.store,
         auth: { rejectIssuedBefore: test.clock.now + 1 },
       },
     );
@@ -199,8 +203,8 @@ describe('tickets from attackers', () => {
   it('have one length for callers of any name, also in the link itself', async () => {
     const lengths = new Set<number>();
     for (const subject of ['a', 'b'.repeat(500)]) {
-      const mailbox = withoutTickets(memoryMailbox({ clock: () => 0 }));
-      const test = new OutsideCase({}, { mailbox });
+      const store = withoutTickets(memoryStore({ clock: () => 0 }));
+      const test = new OutsideCase({}, { store });
       await test.test.host.start('refund', {}, { caller: user(subject) });
       lengths.add(test.url().length);
     }
@@ -208,16 +212,16 @@ describe('tickets from attackers', () => {
   });
 
   it('record as many answers as an approval can need', async () => {
-    const honest = memoryMailbox({ clock: () => 0 });
+    const honest = memoryStore({ clock: () => 0 });
     const limits: number[] = [];
-    const put: Mailbox['put'] = (box, slot, sealed, bounds) => {
-      limits.push(bounds.maxAnswers);
-      return honest.put(box, slot, sealed, bounds);
+    const append: SagaStore['append'] = (key, sealed, options) => {
+      limits.push(options.maxValues);
+      return honest.append(key, sealed, options);
     };
-    const test = new OutsideCase({ of: 256 }, { mailbox: { ...honest, put } });
+    const test = new OutsideCase({ of: 256 }, { store: { ...honest, append } });
     await test.start();
     expect((await test.post(ann)).status).toBe(200);
-    expect(limits).toEqual([1, 256]);
+    expect(limits).toEqual([256]);
   });
 
   it('record one answer for each person of 200 concurrent answers', async () => {
@@ -236,33 +240,28 @@ describe('tickets from attackers', () => {
 });
 
 describe('a store that returns wrong entries', () => {
-  /** Changes what a mailbox lists. */
+  /** Changes what a store lists. */
   function lying(
     clock: () => number,
-    lie: (
-      answers: readonly { slot: string; sealed: string }[],
-      box: string,
-    ) => { slot: string; sealed: string }[],
-  ): Mailbox {
-    const honest = memoryMailbox({ clock });
+    lie: (answers: readonly ListedValue[], box: string) => ListedValue[],
+  ): SagaStore {
+    const honest = memoryStore({ clock });
     return {
-      put: (...parts) => honest.put(...parts),
-      close: (...parts) => honest.close(...parts),
-      remove: (...parts) => honest.remove(...parts),
+      ...honest,
       list: async (box) => {
-        const { answers, isClosed } = await honest.list(box);
-        return { answers: lie([...answers], box), isClosed };
+        const { values, isClosed } = await honest.list(box);
+        return { values: lie([...values], box), isClosed };
       },
     };
   }
 
   async function judged(lie: Parameters<typeof lying>[1]): Promise<string> {
     let isLying = false;
-    const mailbox = lying(
+    const store = lying(
       () => 0,
       (answers, box) => (isLying ? lie(answers, box) : [...answers]),
     );
-    const test = new OutsideCase({ of: 2 }, { mailbox });
+    const test = new OutsideCase({ of: 2 }, { store });
     const turn = await test.start();
     await test.post(ann);
     isLying = true;
@@ -272,22 +271,22 @@ describe('a store that returns wrong entries', () => {
   it('cannot count repeated, moved, or altered answers', async () => {
     expect(await judged((answers) => [...answers, ...answers])).toBe('suspended');
     expect(
-      await judged((answers) => answers.flatMap((one) => [one, { ...one, slot: 'other' }])),
+      await judged((answers) => answers.flatMap((one) => [one, { ...one, name: 'other' }])),
     ).toBe('suspended');
-    expect(await judged((answers) => [...answers, { slot: 'b', sealed: 'x' }])).toBe('suspended');
+    expect(await judged((answers) => [...answers, { name: 'b', value: 'x' }])).toBe('suspended');
     expect(
       await judged((answers) =>
-        answers.flatMap((one) => [one, { slot: 'b', sealed: alterEnd(one.sealed) }]),
+        answers.flatMap((one) => [one, { name: 'b', value: alterEnd(one.value) }]),
       ),
     ).toBe('suspended');
   });
 
   it('cannot count answers of another box, also of the same saga', async () => {
-    const boxes = new Map<string, { slot: string; sealed: string }[]>();
+    const boxes = new Map<string, ListedValue[]>();
     const test = new OutsideCase(
       { of: 1 },
       {
-        mailbox: lying(
+        store: lying(
           () => 0,
           (answers, box) => {
             boxes.set(box, [...answers]);
@@ -307,13 +306,13 @@ describe('a store that returns wrong entries', () => {
   it.each([
     ['nothing', undefined],
     ['no answers', {}],
-    ['answers of another form', { answers: [null], isClosed: false }],
+    ['answers of another form', { values: [null], isClosed: false }],
   ])('delays the saga and is reported if it returns %s', async (_, reply) => {
     let isLying = false;
-    const honest = memoryMailbox({ clock: () => 0 });
-    const list = (box: string): ReturnType<Mailbox['list']> =>
+    const honest = memoryStore({ clock: () => 0 });
+    const list = (box: string): ReturnType<SagaStore['list']> =>
       isLying ? (reply as never) : honest.list(box);
-    const test = new OutsideCase({}, { mailbox: { ...honest, list } });
+    const test = new OutsideCase({}, { store: { ...honest, list } });
     const turn = await test.start();
     await test.post(ann);
     isLying = true;
@@ -325,7 +324,7 @@ describe('a store that returns wrong entries', () => {
   });
 
   it('delays the saga while it is down, and the page asks to try again', async () => {
-    const honest = memoryMailbox({ clock: () => 0 });
+    const honest = memoryStore({ clock: () => 0 });
     let isDown = false;
     const unlessDown = <T>(work: () => T): T => {
       if (isDown) throw new Error('the store is down');
@@ -334,10 +333,13 @@ describe('a store that returns wrong entries', () => {
     const test = new OutsideCase(
       {},
       {
-        mailbox: {
-          put: (...parts) => unlessDown(() => honest.put(...parts)),
-          list: (...parts) => unlessDown(() => honest.list(...parts)),
+        store: {
+          write: (...parts) => unlessDown(() => honest.write(...parts)),
           remove: (...parts) => unlessDown(() => honest.remove(...parts)),
+          read: (...parts) => unlessDown(() => honest.read(...parts)),
+          append: (...parts) => unlessDown(() => honest.append(...parts)),
+          list: (...parts) => unlessDown(() => honest.list(...parts)),
+          discard: (...parts) => unlessDown(() => honest.discard(...parts)),
           close: (...parts) => unlessDown(() => honest.close(...parts)),
         },
       },

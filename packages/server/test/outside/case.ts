@@ -1,10 +1,10 @@
 import {
   approval,
-  memoryMailbox,
+  memoryStore,
   saga,
   waitFor,
   type Approval,
-  type Mailbox,
+  type SagaStore,
   type Principal,
   type Program,
   type SagaCaller,
@@ -40,14 +40,12 @@ export interface Sent {
   readonly key: string;
 }
 
-/** A mailbox that stores no tickets, so that each link holds its own. */
-export function withoutTickets(mailbox: Mailbox): Mailbox {
+/** A store that has no room for tickets, so that each link holds its own. */
+export function withoutTickets(store: SagaStore): SagaStore {
   return {
-    put: (box, slot, sealed, bounds) =>
-      slot === 'ticket' ? 'closed' : mailbox.put(box, slot, sealed, bounds),
-    list: (box) => mailbox.list(box),
-    remove: (box, answers) => mailbox.remove(box, answers),
-    close: (box, expiresAt) => mailbox.close(box, expiresAt),
+    ...store,
+    write: (key, ...given) =>
+      key.name === 'ticket' ? { status: 'full', nowMs: Date.now() } : store.write(key, ...given),
   };
 }
 
@@ -63,24 +61,28 @@ export function user(subject: string, issuer?: string): SagaCaller {
 
 export const caller: SagaCaller = { principal: { subject: 'caller', client: 'mcp' } };
 
-/** A host with an approval and an event, its mailbox, and everything that was delivered. */
+/** A host with an approval and an event, its store of answers, and everything that was delivered. */
 export class OutsideCase {
   readonly clock: TestClock;
-  readonly mailbox: Mailbox;
+  readonly store: SagaStore;
   readonly sent: Sent[] = [];
   readonly test: TestHost;
 
   constructor(
     options: Options = {},
-    changes: HostChanges & { readonly clock?: TestClock; readonly mailbox?: Mailbox } = {},
+    changes: Omit<HostChanges, 'store'> & {
+      readonly clock?: TestClock;
+      /** Store of links and answers. */
+      readonly store?: SagaStore;
+    } = {},
     event: Event = { link: 'accept' },
   ) {
-    const { mailbox, clock = testClock(), ...rest } = changes;
+    const { store, clock = testClock(), ...rest } = changes;
     this.clock = clock;
-    this.mailbox = mailbox ?? memoryMailbox({ clock });
+    this.store = store ?? memoryStore({ clock });
     this.test = hostOf([this.refund(options), this.payment(event)], {
       clock,
-      outside: { url: base, mailbox: this.mailbox },
+      outside: { url: base, store: this.store },
       limits: { maxHoldMs: 0 },
       ...rest,
     });

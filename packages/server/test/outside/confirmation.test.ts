@@ -1,4 +1,4 @@
-import { approval, memoryMailbox, saga } from '@mcp-saga/server';
+import { approval, memoryStore, saga } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
@@ -13,7 +13,7 @@ const Refund = z.object({
   notify: z.boolean().meta({ title: 'Notify the customer' }),
 });
 
-/** An answer page in a browser without scripts, and how many answers its mailbox has stored. */
+/** An answer page in a browser without scripts, and how many answers its store has stored. */
 class Visit {
   html = '';
   status = 0;
@@ -90,19 +90,17 @@ async function visit(schema: z.ZodObject = Refund, message = 'Refund?'): Promise
     });
     return 'asked';
   });
-  const honest = memoryMailbox({ clock });
+  const honest = memoryStore({ clock });
   const { host } = hostOf(asks, {
     clock,
     outside: {
       url: base,
-      mailbox: {
-        put: (box, slot, ...given) => {
-          if (slot !== 'ticket') made.stored += 1;
-          return honest.put(box, slot, ...given);
+      store: {
+        ...honest,
+        append: (...given) => {
+          made.stored += 1;
+          return honest.append(...given);
         },
-        list: (box) => honest.list(box),
-        remove: (...given) => honest.remove(...given),
-        close: (...given) => honest.close(...given),
       },
     },
     limits: { maxHoldMs: 0 },

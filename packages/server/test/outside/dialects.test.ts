@@ -1,4 +1,4 @@
-import { approval, memoryMailbox, saga, type Program } from '@mcp-saga/server';
+import { approval, memoryStore, saga, type Program } from '@mcp-saga/server';
 import { approval as approvalInMachine, machineSaga } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
@@ -81,8 +81,8 @@ describe.each(kinds)(
     async function begun(): Promise<TestHost & { readonly urls: string[] }> {
       const clock = testClock();
       const urls: string[] = [];
-      const mailbox = memoryMailbox({ clock });
-      return { ...hostForAll([make(urls)], { clock, outside: { ...outside, mailbox } }), urls };
+      const store = memoryStore({ clock });
+      return { ...hostForAll([make(urls)], { clock, outside: { ...outside, store } }), urls };
     }
 
     it('saga methods', async () => {
@@ -152,7 +152,7 @@ describe.each(kinds)('%s', (_, make) => {
     };
     const test = hostOf(make(urls), {
       clock,
-      outside: { ...outside, mailbox: memoryMailbox({ clock }) },
+      outside: { ...outside, store: memoryStore({ clock }) },
       testing: { environment: 'production', sleep },
     });
     const { client, close } = await connect(test.host);

@@ -1,4 +1,4 @@
-import { waitFor, saga, memoryMailbox } from '@mcp-saga/server';
+import { waitFor, saga, memoryStore } from '@mcp-saga/server';
 import {
   array,
   assert,
@@ -44,7 +44,7 @@ it('[E9] events of any content are refused, ignored, or received, and never fail
         });
         return status;
       });
-      const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+      const outside = { url: base, store: memoryStore({ clock }) };
       const { host } = hostOf(payment, { clock, outside, limits: { maxHoldMs: 0 } });
       const post = (text: string): Promise<Response> =>
         host.answer(new Request(urls[0] ?? '', { method: 'POST', body: text }));

@@ -2,13 +2,13 @@ import { inspect } from 'node:util';
 import {
   approval,
   createSagaHost,
-  memoryGuard,
-  memoryMailbox,
+  memoryStore,
   saga,
   step,
   waitFor,
   type HostHooks,
   type QueueMessage,
+  type SagaStore,
   type SagaHost,
 } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
@@ -18,6 +18,7 @@ import { testClock } from '../fixtures/clock.ts';
 import { oldKey, suspended } from '../fixtures/host.ts';
 import { base, caller, day, hour, user } from './case.ts';
 import { alterEnd } from '../../../../test/support/wire/tamper.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 /** What must not be seen. */
 const canaries = {
@@ -103,24 +104,26 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
     });
     return 'done';
   });
-  const mailbox = memoryMailbox({ clock });
-  const store = memoryGuard({ clock });
+  const answers = memoryStore({ clock });
+  const failing: SagaStore = {
+    ...answers,
+    write: (...given) => (fail('store'), answers.write(...given)),
+    read: (...given) => (fail('store'), answers.read(...given)),
+    append: (...given) => (fail('store'), answers.append(...given)),
+    list: (...given) => (fail('store'), answers.list(...given)),
+  };
   const options = {
     sagas: [asks],
     keys: oldKey,
     guard: {
-      store: {
-        ...store,
-        begin: (claim: Parameters<typeof store.begin>[0]) => (fail('store'), store.begin(claim)),
-      },
+      store: storeWithGuard(
+        (guard) => ({ begin: (claim) => (fail('store'), guard.begin(claim)) }),
+        memoryStore({ clock }),
+      ),
     },
     outside: {
       url: base,
-      mailbox: {
-        ...mailbox,
-        put: (...put: Parameters<typeof mailbox.put>) => (fail('store'), mailbox.put(...put)),
-        list: (box: string) => (fail('store'), mailbox.list(box)),
-      },
+      store: failing,
       webhooks: {
         bank: ({ headers }: Request) => {
           fail('provider');

@@ -1,4 +1,4 @@
-import { memoryMailbox, type Mailbox } from '@mcp-saga/server';
+import { memoryStore, type SagaStore } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { suspended } from '../fixtures/host.ts';
@@ -16,31 +16,39 @@ const long = {
   ) as never,
 };
 
-/** A mailbox, and everything that it was ever told. */
+/** A store, and everything that it was ever told. */
 function recording(): {
-  readonly mailbox: Mailbox;
-  readonly tickets: { readonly box: string; sealed: string }[];
+  readonly store: SagaStore;
+  readonly tickets: { readonly id: string; sealed: string }[];
   readonly told: unknown[];
 } {
-  const honest = memoryMailbox({ clock: () => 0 });
-  const tickets: { box: string; sealed: string }[] = [];
+  const honest = memoryStore({ clock: () => 0 });
+  const tickets: { id: string; sealed: string }[] = [];
   const told: unknown[] = [];
-  const mailbox: Mailbox = {
+  const store: SagaStore = {
     ...honest,
-    put: (...given) => {
-      const [box, slot, sealed] = given;
+    write: (...given) => {
+      const [{ group, name }, { body = '' }] = given;
       told.push(given);
-      if (slot === 'ticket') tickets.push({ box, sealed });
-      return honest.put(...given);
+      if (name === 'ticket') tickets.push({ id: group, sealed: body });
+      return honest.write(...given);
     },
-    list: async (box) => {
-      told.push(box);
-      const ticket = tickets.find((one) => one.box === box);
-      if (ticket === undefined) return await honest.list(box);
-      return { answers: [{ slot: 'ticket', sealed: ticket.sealed }], isClosed: false };
+    read: async (key) => {
+      told.push(key);
+      const entry = await honest.read(key);
+      const ticket = tickets.find(({ id }) => id === key.group);
+      return entry && ticket ? { ...entry, body: ticket.sealed } : entry;
+    },
+    append: (...given) => {
+      told.push(given);
+      return honest.append(...given);
+    },
+    list: (group) => {
+      told.push(group);
+      return honest.list(group);
     },
   };
-  return { mailbox, tickets, told };
+  return { store, tickets, told };
 }
 
 describe('a link', () => {
@@ -67,22 +75,22 @@ describe('a link', () => {
     expect(urls.slice(2)).toEqual(urls.slice(0, 2));
   });
 
-  it('cannot be made by the mailbox, which knows neither the name nor what is asked', async () => {
-    const { mailbox, tickets, told } = recording();
-    const test = new OutsideCase({ message: 'Refund a secret' }, { mailbox });
+  it('cannot be made by the store, which knows neither the name nor what is asked', async () => {
+    const { store, tickets, told } = recording();
+    const test = new OutsideCase({ message: 'Refund a secret' }, { store });
     await test.start();
     await test.get(ann);
     const name = test.url().split('/').at(-1) ?? '';
     expect(JSON.stringify(told)).not.toContain(name);
     expect(JSON.stringify(told)).not.toContain('secret');
-    for (const { box, sealed } of tickets)
-      for (const text of [box, sealed])
+    for (const { id, sealed } of tickets)
+      for (const text of [id, sealed])
         expect((await test.get(ann, `${base}/saga/answer/${text}`)).status).toBe(404);
   });
 
-  it('does not open the ticket of another link, which the mailbox has exchanged', async () => {
-    const { mailbox, tickets } = recording();
-    const test = new OutsideCase({ to: ['ann', 'bob'], link: 'accept' }, { mailbox });
+  it('does not open the ticket of another link, which the store has exchanged', async () => {
+    const { store, tickets } = recording();
+    const test = new OutsideCase({ to: ['ann', 'bob'], link: 'accept' }, { store });
     await test.start();
     const exchanged = tickets.map(({ sealed }) => sealed).toReversed();
     for (const [index, ticket] of tickets.entries()) ticket.sealed = exchanged[index] ?? '';
@@ -92,9 +100,9 @@ describe('a link', () => {
     );
   });
 
-  it('is invalid if the mailbox does not know it, or gives it something else', async () => {
-    const { mailbox, tickets } = recording();
-    const test = new OutsideCase({}, { mailbox });
+  it('is invalid if the store does not know it, or gives it something else', async () => {
+    const { store, tickets } = recording();
+    const test = new OutsideCase({}, { store });
     const { token } = await test.start();
     const unknown = `${base}/saga/answer/${'A'.repeat(22)}`;
     expect((await test.get(ann, unknown)).status).toBe(404);
@@ -109,19 +117,19 @@ describe('a link', () => {
     { downFor: 2, link: /[\w-]{22}$/ },
     { downFor: 3, link: /[\w.-]{500,}$/ },
   ])(
-    'is short if the mailbox fails $downFor times at most, and else holds its question',
+    'is short if the store fails $downFor times at most, and else holds its question',
     async ({ downFor, link }) => {
       let downs = downFor;
-      const honest = memoryMailbox({ clock: () => 0 });
-      const mailbox: Mailbox = {
+      const honest = memoryStore({ clock: () => 0 });
+      const store: SagaStore = {
         ...honest,
-        put: (...given) => {
+        write: (...given) => {
           downs -= 1;
           if (downs >= 0) throw new Error('down');
-          return honest.put(...given);
+          return honest.write(...given);
         },
       };
-      const test = new OutsideCase({}, { mailbox });
+      const test = new OutsideCase({}, { store });
       let turn = await test.start();
       for (let attempt = 2; attempt <= 3; attempt += 1) {
         test.clock.now += 60_000;
@@ -136,22 +144,22 @@ describe('a link', () => {
     },
   );
 
-  it('dies with the mailbox that held it, until its reminder is sent', async () => {
+  it('dies with the store that held it, until its reminder is sent', async () => {
     const lost = new Set<string>();
-    const honest = memoryMailbox({ clock: () => 0 });
-    const boxes = new Set<string>();
-    const mailbox: Mailbox = {
+    const honest = memoryStore({ clock: () => 0 });
+    const groups = new Set<string>();
+    const store: SagaStore = {
       ...honest,
-      put: (box, ...given) => {
-        boxes.add(box);
-        lost.delete(box);
-        return honest.put(box, ...given);
+      write: (key, ...given) => {
+        groups.add(key.group);
+        lost.delete(key.group);
+        return honest.write(key, ...given);
       },
-      list: (box) => (lost.has(box) ? { answers: [], isClosed: false } : honest.list(box)),
+      read: (key) => (lost.has(key.group) ? undefined : honest.read(key)),
     };
-    const test = new OutsideCase({ remindEveryMs: 60_000 }, { mailbox });
+    const test = new OutsideCase({ remindEveryMs: 60_000 }, { store });
     const turn = await test.start();
-    for (const box of boxes) lost.add(box);
+    for (const group of groups) lost.add(group);
     expect((await test.get(ann)).status).toBe(404);
     test.clock.now += 60_000;
     const next = suspended(await test.resume(turn));
@@ -160,14 +168,14 @@ describe('a link', () => {
   });
 
   it('is served as long as the answers are kept, and opens again on other processes', async () => {
-    const mailbox = memoryMailbox({ clock: () => 0 });
-    const test = new OutsideCase({}, { mailbox });
+    const store = memoryStore({ clock: () => 0 });
+    const test = new OutsideCase({}, { store });
     await test.start();
-    const elsewhere = new OutsideCase({}, { mailbox, clock: test.clock });
+    const elsewhere = new OutsideCase({}, { store, clock: test.clock });
     expect((await elsewhere.get(ann, test.url())).status).toBe(200);
     test.clock.now += day;
     expect((await elsewhere.get(ann, test.url())).status).toBe(410);
-    const without = new OutsideCase({}, { mailbox: withoutTickets(mailbox), clock: test.clock });
+    const without = new OutsideCase({}, { store: withoutTickets(store), clock: test.clock });
     expect((await without.get(ann, test.url())).status).toBe(410);
   });
 });

@@ -1,5 +1,5 @@
-import { memoryGuard, memoryMailbox, type Mailbox } from '@mcp-saga/server';
-import type { PutResult } from '@mcp-saga/server/stores';
+import { memoryStore, type SagaStore } from '@mcp-saga/server';
+import type { Appended } from '@mcp-saga/server/stores';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { completed, suspended } from '../fixtures/host.ts';
@@ -9,12 +9,12 @@ import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 const other = (count: number) => ({ status: 'created', count });
 const paid = { status: 'paid', amount: 5 };
 
-/** A case whose mailbox counts its calls, besides those for the ticket of a link. */
+/** A case whose store counts its calls, besides those for the ticket of its link. */
 function counted(isAuthentic = true): {
   readonly test: OutsideCase;
   readonly calls: Record<string, number>;
 } {
-  const honest = memoryMailbox({ clock: () => 0 });
+  const honest = memoryStore({ clock: () => 0 });
   const calls: Record<string, number> = {};
   const count = <A extends unknown[], R>(name: string, call: (...given: A) => R) => {
     return (...given: A): R => {
@@ -23,20 +23,25 @@ function counted(isAuthentic = true): {
     };
   };
   const tickets = new Set<string>();
-  const list = count('list', (...given: Parameters<Mailbox['list']>) => honest.list(...given));
-  const mailbox: Mailbox = {
-    put: count('put', (...given: Parameters<Mailbox['put']>) => {
-      const [box, slot] = given;
-      if (slot === 'ticket') tickets.add(box);
-      return honest.put(...given);
+  const read = count('read', (...given: Parameters<SagaStore['read']>) => honest.read(...given));
+  const store: SagaStore = {
+    write: count('write', (...given: Parameters<SagaStore['write']>) => {
+      const [{ group, name }] = given;
+      if (name === 'ticket') tickets.add(group);
+      return honest.write(...given);
     }),
     // The ticket of the link is no event.
-    list: (box) => (tickets.has(box) ? honest.list(box) : list(box)),
-    remove: count('remove', (...given: Parameters<Mailbox['remove']>) => honest.remove(...given)),
-    close: count('close', (...given: Parameters<Mailbox['close']>) => honest.close(...given)),
+    read: (key) => (tickets.has(key.group) ? honest.read(key) : read(key)),
+    remove: count('remove', (...given: Parameters<SagaStore['remove']>) => honest.remove(...given)),
+    append: count('append', (...given: Parameters<SagaStore['append']>) => honest.append(...given)),
+    list: count('list', (...given: Parameters<SagaStore['list']>) => honest.list(...given)),
+    discard: count('discard', (...given: Parameters<SagaStore['discard']>) =>
+      honest.discard(...given),
+    ),
+    close: count('close', (...given: Parameters<SagaStore['close']>) => honest.close(...given)),
   };
-  const outside = { url: base, mailbox, webhooks: { bank: () => isAuthentic } };
-  return { test: new OutsideCase({}, { mailbox, outside }, { verify: 'bank' }), calls };
+  const outside = { url: base, store, webhooks: { bank: () => isAuthentic } };
+  return { test: new OutsideCase({}, { store, outside }, { verify: 'bank' }), calls };
 }
 
 async function fill(test: OutsideCase): Promise<number> {
@@ -82,11 +87,11 @@ describe('a webhook that gets events of other types', () => {
   });
 
   it('wakes the saga of a full box, since an earlier wake may have been lost', async () => {
-    const results: PutResult[] = ['full'];
+    const results: Appended[] = ['full'];
     const woken: string[] = [];
-    const mailbox = { ...memoryMailbox({ clock: () => 0 }), put: () => results[0] ?? 'stored' };
+    const store = { ...memoryStore({ clock: () => 0 }), append: () => results[0] ?? 'added' };
     const queue = { send: () => undefined, wake: (sagaId: string) => void woken.push(sagaId) };
-    const test = new OutsideCase({}, { mailbox, queue, guard: { store: memoryGuard() } });
+    const test = new OutsideCase({}, { store, queue, guard: { store: memoryStore() } });
     await test.start('payment');
     expect((await test.event(paid)).status).toBe(429);
     expect(woken).toHaveLength(1);
@@ -97,12 +102,12 @@ describe('a webhook that gets events of other types', () => {
     await test.start('payment');
     const before = { ...calls };
     await fill(test);
-    expect([calls['list'], calls['remove']]).toEqual([before['list'], before['remove']]);
-    const put = calls['put'] ?? 0;
+    expect([calls['list'], calls['discard']]).toEqual([before['list'], before['discard']]);
+    const { append = 0 } = calls;
     expect((await test.event({ status: 'paid' })).status).toBe(429);
     expect((await test.event(other(1))).status).toBe(200);
     expect((await test.event('no JSON')).status).toBe(400);
-    expect([calls['put'], calls['list']]).toEqual([put + 2, before['list']]);
+    expect([calls['append'], calls['list']]).toEqual([append + 2, before['list']]);
   });
 
   it('reads no events for a post that is not authentic', async () => {
@@ -113,7 +118,7 @@ describe('a webhook that gets events of other types', () => {
     const url = `${base}/saga/event/${alterEnd(test.url().split('/').at(-1) ?? '')}`;
     expect((await test.event(paid, { url })).status).toBe(404);
     // The unknown ticket.
-    before['list'] = (before['list'] ?? 0) + 1;
+    before['read'] = (before['read'] ?? 0) + 1;
     expect(calls).toEqual(before);
   });
 });

@@ -1,7 +1,7 @@
 import {
   createSagaHost,
-  memoryMailbox,
-  type Mailbox,
+  memoryStore,
+  type SagaStore,
   type SagaHostOptions,
 } from '@mcp-saga/server';
 import * as fc from 'fast-check';
@@ -20,11 +20,11 @@ const names = Object.keys(defaultPageWords) as Word[];
 const data = 'data:image/png;base64,iVBORw0KGgo=';
 const ann = user('ann');
 
-/** A host whose pages have options, with a mailbox that may be changed. */
-function caseOf(page: Page, options: CaseOptions = {}, changes: Partial<Mailbox> = {}) {
+/** A host whose pages have options, with a store that may be changed. */
+function caseOf(page: Page, options: CaseOptions = {}, changes: Partial<SagaStore> = {}) {
   const clock = testClock();
-  const mailbox = { ...memoryMailbox({ clock }), ...changes };
-  return new OutsideCase(options, { clock, mailbox, outside: { url: base, mailbox, page } });
+  const store = { ...memoryStore({ clock }), ...changes };
+  return new OutsideCase(options, { clock, store, outside: { url: base, store, page } });
 }
 
 async function started(...parts: Parameters<typeof caseOf>) {
@@ -34,7 +34,7 @@ async function started(...parts: Parameters<typeof caseOf>) {
 
 /** Creates a host with an option of its pages. */
 function create(page: unknown): void {
-  const outside = { url: base, mailbox: memoryMailbox(), page } as never;
+  const outside = { url: base, store: memoryStore(), page } as never;
   createSagaHost({ sagas: [], audience: 'shop', keys: newKey, outside });
 }
 
@@ -200,7 +200,7 @@ const good = { f0: 'abc', f7: 'true', f9: 'M' };
 async function allPages(): Promise<readonly Response[]> {
   const pages: Response[] = [];
   const add = async (page: Promise<Response>): Promise<void> => void pages.push(await page);
-  const opened = (options: CaseOptions = {}, changes: Partial<Mailbox> = {}) =>
+  const opened = (options: CaseOptions = {}, changes: Partial<SagaStore> = {}) =>
     started({ words }, options, changes);
 
   const { test } = await opened({ schema: Every as never });

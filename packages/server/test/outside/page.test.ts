@@ -1,4 +1,4 @@
-import { approval, memoryMailbox, saga, type SagaHost } from '@mcp-saga/server';
+import { approval, memoryStore, saga, type SagaHost } from '@mcp-saga/server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -46,7 +46,7 @@ async function asked(schema: z.ZodObject, message = 'Go?'): Promise<Asked> {
   });
   const { host } = hostOf(asks, {
     clock,
-    outside: { url: base, mailbox: memoryMailbox({ clock }) },
+    outside: { url: base, store: memoryStore({ clock }) },
     limits: { maxHoldMs: 0 },
   });
   const { token } = suspended(await host.start('asks', {}));

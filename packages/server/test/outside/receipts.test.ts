@@ -1,4 +1,4 @@
-import { approval, elicit, memoryMailbox, saga, waitFor } from '@mcp-saga/server';
+import { approval, elicit, memoryStore, saga, waitFor } from '@mcp-saga/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
@@ -24,7 +24,7 @@ it('host.inspect shows who answered, when, and the question, without the content
   });
   const { host } = hostOf(both, {
     clock,
-    outside: { url: base, mailbox: memoryMailbox({ clock }) },
+    outside: { url: base, store: memoryStore({ clock }) },
     limits: { maxHoldMs: 0 },
   });
   let turn = suspended(await host.start('both', {}));

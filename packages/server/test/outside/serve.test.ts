@@ -1,4 +1,4 @@
-import { approval, memoryMailbox, saga } from '@mcp-saga/server';
+import { approval, memoryStore, saga } from '@mcp-saga/server';
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { expect, it } from 'vitest';
 import { oldKey } from '../fixtures/host.ts';
@@ -30,7 +30,7 @@ async function serving(
     version: '1',
     sagas: [asks],
     keys: oldKey,
-    outside: { url: base, mailbox: memoryMailbox() },
+    outside: { url: base, store: memoryStore() },
     limits: { maxHoldMs: 0 },
     testing: { environment: 'production' },
     ...changes,
@@ -98,7 +98,7 @@ it('serves the page to holders of the link, although auth.authenticate responds'
 
 it('serves pages below any prefix of the public URL, and nothing without the option', async () => {
   const { server, url } = await serving('accept', {
-    outside: { url: `${base}/api`, mailbox: memoryMailbox() },
+    outside: { url: `${base}/api`, store: memoryStore() },
   });
   expect(url.startsWith(`${base}/api/saga/answer/`)).toBe(true);
   expect((await server.fetch(new Request(url))).status).toBe(200);
@@ -121,7 +121,7 @@ it('calls a function for the public URL whenever a link is made', async () => {
       calls.push('url');
       return `${base}/late/`;
     },
-    mailbox: memoryMailbox(),
+    store: memoryStore(),
   };
   serveSagas({ name: 'shop', version: '1', sagas: [], keys: oldKey, outside });
   expect(calls).toEqual([]);
@@ -156,17 +156,17 @@ it('checks the options at the start', () => {
     keys: oldKey,
     testing: { environment: 'production' },
   };
-  const mailbox = memoryMailbox();
+  const store = memoryStore();
   const bad: [object, string][] = [
-    [{ outside: { url: base } }, 'outside.mailbox'],
-    [{ outside: { url: 'shop.example', mailbox } }, 'outside.url'],
-    [{ outside: { url: 'ftp://shop.example', mailbox } }, 'outside.url'],
-    [{ outside: { url: 'http://shop.example', mailbox } }, 'outside.url'],
-    [{ outside: { url: 'http://127.0.0.1.shop.example', mailbox } }, 'outside.url'],
-    [{ outside: { url: `${base}/?x=1`, mailbox } }, 'outside.url'],
-    [{ outside: { url: base, mailbox, webhook: {} } }, 'outside.webhooks'],
-    [{ outside: { url: base, mailbox, webhooks: { bank: 'secret' } } }, 'outside.webhooks.bank'],
-    [{ outside: { url: base, mailbox: memoryMailbox } }, 'Call it: memoryMailbox(…)'],
+    [{ outside: { url: base } }, 'outside.store'],
+    [{ outside: { url: 'shop.example', store } }, 'outside.url'],
+    [{ outside: { url: 'ftp://shop.example', store } }, 'outside.url'],
+    [{ outside: { url: 'http://shop.example', store } }, 'outside.url'],
+    [{ outside: { url: 'http://127.0.0.1.shop.example', store } }, 'outside.url'],
+    [{ outside: { url: `${base}/?x=1`, store } }, 'outside.url'],
+    [{ outside: { url: base, store, webhook: {} } }, 'outside.webhooks'],
+    [{ outside: { url: base, store, webhooks: { bank: 'secret' } } }, 'outside.webhooks.bank'],
+    [{ outside: { url: base, store: memoryStore } }, 'Call it: memoryStore(…)'],
     [{ store: { guard: 1 } }, 'store'],
     [{ auth: { mayAnswer: true } }, 'auth.mayAnswer'],
   ];
@@ -178,5 +178,5 @@ it('checks the options at the start', () => {
     'http://[::1]',
     `${base}/a`,
   ])
-    expect(() => serveSagas({ ...options, outside: { url, mailbox } })).not.toThrow();
+    expect(() => serveSagas({ ...options, outside: { url, store } })).not.toThrow();
 });

@@ -1,14 +1,6 @@
-import {
-  memoryGuard,
-  memoryMailbox,
-  memoryStore,
-  memoryTaskStore,
-  saga,
-  step,
-  type SagaHostOptions,
-} from '@mcp-saga/server';
+import { memoryStore, saga, step, type SagaHostOptions, type SagaStore } from '@mcp-saga/server';
+import { replaceGuard, storeGuard, type SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, it } from 'vitest';
-import { testClock } from '../fixtures/clock.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { recordingQueue } from '../queue/queued.ts';
@@ -19,55 +11,60 @@ const once = saga({ name: 'once', version: '1', forks: 'refuse', task: 'prefer' 
   return 'paid';
 });
 
+/** A store in memory, and the guard that a host has on it. */
+function guarded(): { readonly store: SagaStore; readonly guard: SagaGuard } {
+  const store = memoryStore();
+  const guard = storeGuard(store);
+  replaceGuard(store, guard);
+  return { store, guard };
+}
+
 describe('the option `store`', () => {
-  it('provides guard, task store, and mailbox', async () => {
-    const store = memoryStore();
+  it('keeps used tokens, tasks, short tokens, and answers', async () => {
+    const { store, guard } = guarded();
     const { host } = hostOf(once, { store, outside: { url: base }, tasks: { bearer: 'accept' } });
     const core = coreOf(host);
-    expect(core.guard?.store).toBe(store.guard);
-    expect(core.offers.tasks?.store).toBe(store.tasks);
-    expect(core.offers.outside?.mailbox).toBe(store.mailbox);
+    expect(core.guard?.turns).toBe(guard);
+    expect(core.offers.tasks?.store).toBe(store);
+    expect(core.offers.handles).toBe(store);
+    expect(core.offers.outside?.store).toBe(store);
     expect(await host.start('once', {})).toMatchObject({ status: 'completed' });
   });
 
   it('is overridden by single options', () => {
-    const guard = memoryGuard();
-    const tasks = memoryTaskStore();
-    const mailbox = memoryMailbox();
+    const { store: tokens, guard } = guarded();
+    const tasks = memoryStore();
+    const answers = memoryStore();
     const { host } = hostOf(once, {
       store: memoryStore(),
-      guard: { store: guard },
+      guard: { store: tokens },
       tasks: { store: tasks, bearer: 'accept' },
-      outside: { url: base, mailbox },
+      outside: { url: base, store: answers },
     });
     const core = coreOf(host);
-    expect([core.guard?.store, core.offers.tasks?.store, core.offers.outside?.mailbox]).toEqual([
-      guard,
-      tasks,
-      mailbox,
-    ]);
+    expect(core.guard?.turns).toBe(guard);
+    expect(core.offers.tasks?.store).toBe(tasks);
+    expect(core.offers.outside?.store).toBe(answers);
     const leased = coreOf(hostOf(once, { store: memoryStore(), guard: { leaseMs: 90_000 } }).host);
     expect([leased.guard !== undefined, leased.timing.leaseMs]).toEqual([true, 90_000]);
   });
 
   it('[E7] is used for single options that are undefined, such as a missing variable', async () => {
-    const store = memoryStore();
+    const { store, guard } = guarded();
     const none = { store: undefined } as object;
     const { host } = hostOf(once, {
       store,
       guard: { ...none, leaseMs: 90_000 },
       tasks: { ...none, bearer: 'accept' },
-      outside: { url: base, mailbox: undefined } as unknown as NonNullable<
+      outside: { url: base, store: undefined } as unknown as NonNullable<
         SagaHostOptions['outside']
       >,
       queue: recordingQueue(),
     });
     const core = coreOf(host);
-    expect([core.guard?.store, core.offers.tasks?.store, core.offers.outside?.mailbox]).toEqual([
-      store.guard,
-      store.tasks,
-      store.mailbox,
-    ]);
+    expect(core.guard?.turns).toBe(guard);
+    expect(core.offers.tasks?.store).toBe(store);
+    expect(core.offers.outside?.store).toBe(store);
     expect(core.guard?.queue).toBeDefined();
   });
 
@@ -79,20 +76,5 @@ describe('the option `store`', () => {
     const { host, told } = hostOf(plain, { store: memoryStore() });
     expect(coreOf(host).offers).toMatchObject({ tasks: undefined, outside: undefined });
     expect(told.warnings.filter((warning) => warning.includes('Tasks'))).toEqual([]);
-  });
-});
-
-describe('memoryMailbox', () => {
-  it('removes boxes after their time', () => {
-    const clock = testClock();
-    const mailbox = memoryMailbox({ clock });
-    const put = (box: string, expiresAt: number): unknown =>
-      mailbox.put(box, 'slot', 'sealed', { expiresAt, maxAnswers: 1 });
-    put('one', clock.now + 5_000);
-    clock.now += 5_000;
-    expect(mailbox.list('one')).toEqual({ answers: [], isClosed: false });
-    put('two', clock.now + 5_000);
-    expect(mailbox.size).toBe(1);
-    expect(() => memoryMailbox({ time: 1 } as object)).toThrow(TypeError);
   });
 });

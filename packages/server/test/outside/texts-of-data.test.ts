@@ -1,4 +1,4 @@
-import { approval, memoryMailbox, saga, type SagaCaller } from '@mcp-saga/server';
+import { approval, memoryStore, saga, type SagaCaller } from '@mcp-saga/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
@@ -42,7 +42,7 @@ async function visitor() {
   );
   const { host } = hostOf(refund, {
     clock,
-    outside: { url: base, mailbox: memoryMailbox({ clock }), page: { name: fake('service') } },
+    outside: { url: base, store: memoryStore({ clock }), page: { name: fake('service') } },
     limits: { maxHoldMs: 0 },
   });
   await host.start('refund', {}, { caller: starter });

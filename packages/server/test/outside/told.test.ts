@@ -1,4 +1,4 @@
-import { approval, memoryMailbox, saga, type Mailbox } from '@mcp-saga/server';
+import { approval, memoryStore, saga, type SagaStore } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { completed, hostOf, suspended } from '../fixtures/host.ts';
@@ -7,23 +7,23 @@ import { base, caller, day, OutsideCase, textOf, user } from './case.ts';
 
 const ann = user('ann');
 
-/** An honest mailbox with a changed method. */
-function changed(change: (honest: Mailbox) => Partial<Mailbox>): Mailbox {
-  const honest = memoryMailbox({ clock: () => 0 });
+/** An honest store of links and answers with a changed method. */
+function changed(change: (honest: SagaStore) => Partial<SagaStore>): SagaStore {
+  const honest = memoryStore({ clock: () => 0 });
   return { ...honest, ...change(honest) };
 }
 
 describe('the answer page', () => {
-  it('does not deny a record if only the reply of the mailbox was dropped', async () => {
+  it('does not deny a record if only the reply of the store was dropped', async () => {
     let isLost = true;
-    const mailbox = changed((honest) => ({
-      put: async (box, slot, ...parts) => {
-        const result = await honest.put(box, slot, ...parts);
-        if (isLost && slot !== 'ticket') throw new Error('no reply');
+    const store = changed((honest) => ({
+      append: async (...parts) => {
+        const result = await honest.append(...parts);
+        if (isLost) throw new Error('no reply');
         return result;
       },
     }));
-    const test = new OutsideCase({}, { mailbox });
+    const test = new OutsideCase({}, { store });
     const turn = await test.start();
     const page = await test.post(ann);
     expect([page.status, await page.text()]).toEqual([
@@ -36,13 +36,8 @@ describe('the answer page', () => {
   });
 
   it('does not deny a record if another process recorded an answer that this process cannot read', async () => {
-    const mailbox = changed((honest) => ({
-      list: async (box) => {
-        const { answers } = await honest.list(box);
-        return { answers: answers.filter(({ slot }) => slot === 'ticket'), isClosed: false };
-      },
-    }));
-    const test = new OutsideCase({}, { mailbox });
+    const store = changed(() => ({ list: () => ({ values: [], isClosed: false }) }));
+    const test = new OutsideCase({}, { store });
     await test.start();
     await test.post(ann);
     const page = await test.post(ann);
@@ -188,10 +183,10 @@ describe('the answer page', () => {
       }
       return reasons.join();
     });
-    const mailbox = memoryMailbox({ clock });
+    const store = memoryStore({ clock });
     const { host } = hostOf(twice, {
       clock,
-      outside: { url: base, mailbox },
+      outside: { url: base, store },
       limits: { maxHoldMs: 0 },
     });
     const answer = (url: string | undefined, decision: string): Promise<Response> =>

@@ -1,8 +1,7 @@
 import {
   approval,
   continueAs,
-  memoryGuard,
-  memoryMailbox,
+  memoryStore,
   memoryQueue,
   saga,
   step,
@@ -55,7 +54,7 @@ function refund(urls: string[], did: string[], message = 'Refund?', version = '1
 }
 
 const outside = (clock: () => number): HostChanges => ({
-  outside: { url: base, mailbox: memoryMailbox({ clock }) },
+  outside: { url: base, store: memoryStore({ clock }) },
 });
 
 function world(make: typeof refund = refund): World {
@@ -94,7 +93,7 @@ describe('an approval without a queue', () => {
     expect(
       await warnings({ remindEveryMs: hour }, { hooks: { onSuspended: () => undefined } }),
     ).toEqual([]);
-    const changes = { queue: { send: () => undefined }, guard: { store: memoryGuard() } };
+    const changes = { queue: { send: () => undefined }, guard: { store: memoryStore() } };
     expect(await warnings({ remindEveryMs: hour }, changes)).not.toContainEqual(
       expect.stringContaining('missing_option'),
     );
@@ -170,15 +169,15 @@ describe('an approval with a queue', () => {
     expect(all.did).toEqual(['reserve', 'pay']);
   });
 
-  it('[E8] keeps an answer that is stored while a turn reads the mailbox', async () => {
+  it('[E8] keeps an answer that is stored while a turn reads the store', async () => {
     const urls: string[] = [];
     const did: string[] = [];
     const clock = testClock();
-    const stored = memoryMailbox({ clock });
+    const stored = memoryStore({ clock });
     const read = deferred<undefined>();
     let isSlow = false;
     const began = deferred<undefined>();
-    const mailbox = {
+    const store = {
       ...stored,
       list: async (box: string) => {
         const found = await stored.list(box);
@@ -192,9 +191,9 @@ describe('an approval with a queue', () => {
     };
     const queue = memoryQueue();
     const test = queued(refund(urls, did), {
-      outside: { url: base, mailbox },
+      outside: { url: base, store },
       queue,
-      guard: { store: memoryGuard({ clock }) },
+      guard: { store: memoryStore({ clock }) },
       testing: { clock, sleep: () => new Promise(() => undefined) },
     });
     await test.host.start('refund', {}, { caller });
@@ -202,7 +201,7 @@ describe('an approval with a queue', () => {
     isSlow = true;
     const delivered = queue.deliverDue();
     await began.promise;
-    // The turn at hand has read the mailbox without this answer, and its message is gone from the
+    // The turn at hand has read the store without this answer, and its message is gone from the
     // queue.
     expect((await answer(test.host, urls[0] ?? '')).status).toBe(200);
     read.resolve(undefined);

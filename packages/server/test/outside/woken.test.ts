@@ -1,10 +1,11 @@
-import { approval, memoryGuard, memoryMailbox, saga, step } from '@mcp-saga/server';
+import { approval, memoryStore, saga, step } from '@mcp-saga/server';
 import { expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { suspended } from '../fixtures/host.ts';
 import { queued } from '../queue/queued.ts';
 import { base, caller, day, hour, user } from './case.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 it('[E8] a delayed delivery uses an answer that arrives while a client runs a turn', async () => {
   const did: string[] = [];
@@ -23,27 +24,28 @@ it('[E8] a delayed delivery uses an answer that arrives while a client runs a tu
     return '';
   });
   const clock = testClock();
-  const stored = memoryGuard({ clock });
   const [finishing, waiting, isAnswered] = [
     deferred<undefined>(),
     deferred<undefined>(),
     deferred<undefined>(),
   ];
-  const store: typeof stored = {
-    ...stored,
-    begin: async (claim) => {
-      const verdict = await stored.begin(claim);
-      if (verdict === 'busy') waiting.resolve(undefined);
-      return verdict;
-    },
-    finish: async (...finished) => {
-      finishing.resolve(undefined);
-      await isAnswered.promise;
-      return await stored.finish(...finished);
-    },
-  };
+  const store = storeWithGuard(
+    (guard) => ({
+      begin: async (claim) => {
+        const verdict = await guard.begin(claim);
+        if (verdict === 'busy') waiting.resolve(undefined);
+        return verdict;
+      },
+      finish: async (...finished) => {
+        finishing.resolve(undefined);
+        await isAnswered.promise;
+        return await guard.finish(...finished);
+      },
+    }),
+    memoryStore({ clock }),
+  );
   const { host, queue } = queued(refund, {
-    outside: { url: base, mailbox: memoryMailbox({ clock }) },
+    outside: { url: base, store: memoryStore({ clock }) },
     guard: { store },
     testing: { clock, sleep: () => Promise.resolve() },
   });
@@ -51,7 +53,7 @@ it('[E8] a delayed delivery uses an answer that arrives while a client runs a tu
   const { message } = queue.sent.at(-1)!;
   clock.now += hour;
   const resumed = host.resume(token, [], { caller });
-  // The turn has read its mailbox, and sent its reminder.
+  // The turn has read the answers, and sent its reminder.
   await finishing.promise;
   const request = new Request(urls[0] ?? '', {
     method: 'POST',

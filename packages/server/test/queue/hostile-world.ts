@@ -4,8 +4,7 @@ import {
   approval,
   createSagaHost,
   elicit,
-  memoryGuard,
-  memoryMailbox,
+  memoryStore,
   pivot,
   poll,
   saga,
@@ -13,9 +12,8 @@ import {
   step,
   StepTimedOut,
   TokenRefused,
-  type Mailbox,
+  type SagaStore,
   type Program,
-  type SagaGuard,
   type SagaHost,
   type SagaQueue,
   type SagaTurn,
@@ -24,6 +22,7 @@ import {
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { keyOf } from '../fixtures/host.ts';
 import { hour, minute, Ok, type Sent } from './queued.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const day = 24 * hour;
 
@@ -62,10 +61,10 @@ export class HostileWorld {
   /** What pages told people, and what the saga decided. */
   readonly told = new Map<number, Set<string>>();
   readonly decided = new Map<number, Set<string>>();
-  readonly #mailbox: Mailbox;
+  readonly #answers: SagaStore;
   readonly #polled = new Map<number, number>();
   readonly #faults: Faults;
-  readonly #guard: SagaGuard;
+  readonly #tokens: SagaStore;
   readonly #program: Program;
   #host: SagaHost;
   #death: { readonly promise: Promise<'died'>; kill(): void } = newDeath();
@@ -73,8 +72,8 @@ export class HostileWorld {
 
   constructor(parts: readonly Part[], faults: Faults) {
     this.#faults = faults;
-    this.#guard = memoryGuard({ clock: this.clock });
-    this.#mailbox = memoryMailbox({ clock: this.clock });
+    this.#tokens = memoryStore({ clock: this.clock });
+    this.#answers = memoryStore({ clock: this.clock });
     this.#program = this.#sagaOf(parts);
     this.#host = this.#start();
   }
@@ -124,30 +123,34 @@ export class HostileWorld {
         await this.#mayDie(death);
         return result;
       };
-    const guard = this.#guard;
-    const mailbox = this.#mailbox;
+    const answers = this.#answers;
     return createSagaHost({
       sagas: [this.#program],
       keys: keyOf('k', 7),
       audience: 'shop',
       guard: {
-        store: {
-          ...guard,
-          begin: risky((...args) => guard.begin(...args)),
-          finish: risky((...args) => guard.finish(...args)),
-          release: risky((...args) => guard.release(...args)),
-          forget: risky((...args) => guard.forget(...args)),
-          claim: risky((...args) => guard.claim(...args)),
-        },
+        store: storeWithGuard(
+          (guard) => ({
+            begin: risky((...args) => guard.begin(...args)),
+            finish: risky((...args) => guard.finish(...args)),
+            release: risky((...args) => guard.release(...args)),
+            forget: risky((...args) => guard.forget(...args)),
+            claim: risky((...args) => guard.claim(...args)),
+          }),
+          this.#tokens,
+        ),
       },
       queue: this.#queueOf(risky),
       outside: {
         url: 'https://shop.example',
-        mailbox: {
-          put: risky((...args) => mailbox.put(...args)),
-          list: risky((...args) => mailbox.list(...args)),
-          remove: risky((...args) => mailbox.remove(...args)),
-          close: risky((...args) => mailbox.close(...args)),
+        store: {
+          write: risky((...args) => answers.write(...args)),
+          remove: risky((...args) => answers.remove(...args)),
+          read: risky((...args) => answers.read(...args)),
+          append: risky((...args) => answers.append(...args)),
+          list: risky((...args) => answers.list(...args)),
+          discard: risky((...args) => answers.discard(...args)),
+          close: risky((...args) => answers.close(...args)),
         },
       },
       limits: { maxHoldMs: 0, tokenTtlMs: 20 * day, maxLifetimeMs: 60 * day },

@@ -1,7 +1,7 @@
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   memoryQueue,
   saga,
   sleep,
@@ -193,7 +193,7 @@ describe('the queue in memory, with timers', () => {
       sagas: [order],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: memoryGuard() },
+      guard: { store: memoryStore() },
       queue,
       limits: { maxLifetimeMs: 100 * 24 * hour },
       testing: { environment: 'test' },
@@ -216,11 +216,11 @@ describe('a host with a queue', () => {
       return 'done';
     });
   const common = { sagas: [waits('order', 'refuse')], keys: generateKey(), audience: 'shop' };
-  const guard = { store: memoryGuard({ olderTokens: 'accept' }) };
+  const guard = { store: memoryStore({ olderTokens: 'accept' }) };
 
-  it('[E7] needs a guard', () => {
+  it('[E7] needs a store', () => {
     expect(() => createSagaHost({ ...common, queue: memoryQueue() })).toThrow(
-      /^queue: requires a guard/,
+      /^queue: requires a store/,
     );
     expect(() => createSagaHost({ ...common, guard, queue: memoryQueue as never })).toThrow(
       /Call it: memoryQueue/,

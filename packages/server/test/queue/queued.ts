@@ -1,12 +1,12 @@
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
+  memoryStore,
   type Program,
   type QueueMessage,
-  type SagaGuard,
   type SagaHost,
   type SagaQueue,
+  type SagaStore,
 } from '@mcp-saga/server';
 import type { DeliveryResult } from '@mcp-saga/server/stores';
 import { z } from 'zod';
@@ -48,12 +48,12 @@ export function recordingQueue(): RecordingQueue {
   return queue;
 }
 
-/** Hosts that share keys, a guard, a clock, and a queue. */
+/** Hosts that share keys, a store of used tokens, a clock, and a queue. */
 export interface Queued {
   readonly host: SagaHost;
   readonly queue: RecordingQueue;
   readonly clock: TestClock;
-  readonly guard: SagaGuard;
+  readonly store: SagaStore;
   readonly errors: unknown[];
   readonly rejected: string[];
   /** Creates another host, as a restart of the process does. */
@@ -66,7 +66,7 @@ export interface Queued {
 
 export function queued(sagas: Program | readonly Program[], changes: HostChanges = {}): Queued {
   const clock = testClock();
-  const guard = memoryGuard({ clock });
+  const store = memoryStore({ clock });
   const queue = recordingQueue();
   const errors: unknown[] = [];
   const rejected: string[] = [];
@@ -75,7 +75,7 @@ export function queued(sagas: Program | readonly Program[], changes: HostChanges
     keys: generateKey(),
     audience: 'shop',
     testing: { environment: 'production', clock, sleep: async (ms) => void (clock.now += ms) },
-    guard: { store: guard },
+    guard: { store },
     queue,
     limits: { maxHoldMs: 0 },
     hooks: {
@@ -100,5 +100,5 @@ export function queued(sagas: Program | readonly Program[], changes: HostChanges
     }
     throw new Error('The saga does not end.');
   };
-  return { host, queue, clock, guard, errors, rejected, restart, next, drain };
+  return { host, queue, clock, store, errors, rejected, restart, next, drain };
 }

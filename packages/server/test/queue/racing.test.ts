@@ -6,7 +6,7 @@ import {
   elicit,
   generateKey,
   info,
-  memoryGuard,
+  memoryStore,
   poll,
   race,
   saga,
@@ -23,6 +23,7 @@ import { coreOf } from '../../src/saga-host.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { suspended } from '../fixtures/host.ts';
 import { hour, minute, Ok, queued, type Queued } from './queued.ts';
+import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const options = { version: '1', forks: 'refuse' } as const;
 const yes = (stepId: string, ok = true) => [
@@ -200,7 +201,12 @@ describe('a client beside the queue', () => {
     );
     const { token } = suspended(await world.host.start('order', {}));
     const dying = world.restart({
-      guard: { store: { ...world.guard, finish: () => Promise.reject(new Error('killed')) } },
+      guard: {
+        store: storeWithGuard(
+          () => ({ finish: () => Promise.reject(new Error('killed')) }),
+          world.store,
+        ),
+      },
     });
     await expect(dying.resume(token, yes('sure'))).rejects.toMatchObject({ code: 'guard_down' });
     expect(await world.drain()).toMatchObject({ status: 'ended' });
@@ -224,7 +230,12 @@ describe('a client beside the queue', () => {
     );
     const { token } = suspended(await world.host.start('order', {}));
     const dying = world.restart({
-      guard: { store: { ...world.guard, finish: () => Promise.reject(new Error('killed')) } },
+      guard: {
+        store: storeWithGuard(
+          () => ({ finish: () => Promise.reject(new Error('killed')) }),
+          world.store,
+        ),
+      },
     });
     await expect(world.next(dying)).rejects.toMatchObject({ code: 'guard_down' });
     world.clock.now += 2 * minute;
@@ -437,7 +448,7 @@ describe('a failure around the queue', () => {
     );
     const { expiresAt } = suspended(await world.host.start('order', {}));
     world.clock.now += minute;
-    const host = world.restart({ guard: { store: memoryGuard({ clock: world.clock }) } });
+    const host = world.restart({ guard: { store: memoryStore({ clock: world.clock }) } });
     expect(await world.next(host)).toMatchObject({ status: 'waiting', at: expiresAt + minute });
     expect(await world.next(host)).toMatchObject({ status: 'ended' });
     expect(did).toEqual(['charge', 'refund']);
@@ -449,7 +460,10 @@ describe('a failure around the queue', () => {
     await world.host.start('order', {});
     const down = world.restart({
       guard: {
-        store: { ...world.guard, begin: () => Promise.reject(new Error('down')) },
+        store: storeWithGuard(
+          () => ({ begin: () => Promise.reject(new Error('down')) }),
+          world.store,
+        ),
         onDown: 'open',
       },
     });
@@ -496,7 +510,7 @@ describe('a failure around the queue', () => {
       sagas: [sleeps([])],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: world.guard },
+      guard: { store: world.store },
     });
     await expect(without.deliver(newest(world).message)).rejects.toThrow(TypeError);
   });

@@ -1,4 +1,4 @@
-import { approval, memoryMailbox, saga, sleep, type SuspendedTurn } from '@mcp-saga/server';
+import { approval, memoryStore, saga, sleep, type SuspendedTurn } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { base, day, user } from '../outside/case.ts';
 import { suspended } from '../fixtures/host.ts';
@@ -24,8 +24,8 @@ class Pool {
       });
       return String(approved);
     });
-    const mailbox = memoryMailbox({ clock: () => this.all.clock.now });
-    this.all = queued(refund, { outside: { url: base, mailbox } });
+    const store = memoryStore({ clock: () => this.all.clock.now });
+    this.all = queued(refund, { outside: { url: base, store } });
     this.all.queue.send = (message, at) => {
       if (this.isDown) throw new Error('the queue is down');
       this.stored.push({ message, at });

@@ -1,11 +1,4 @@
-import {
-  approval,
-  memoryMailbox,
-  saga,
-  step,
-  TokenRefused,
-  type SagaCaller,
-} from '@mcp-saga/server';
+import { approval, memoryStore, saga, step, TokenRefused, type SagaCaller } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import { base, day, hour, user } from '../outside/case.ts';
@@ -46,7 +39,7 @@ async function stolen(): Promise<World> {
     return String(approved);
   });
   const test: Queued = queued(refund, {
-    outside: { url: base, mailbox: memoryMailbox({ clock: () => test.clock.now }) },
+    outside: { url: base, store: memoryStore({ clock: () => test.clock.now }) },
   });
   const { token: first } = suspended(await test.host.start('refund', {}, { caller: victim }));
   test.clock.now += hour + 30_000;

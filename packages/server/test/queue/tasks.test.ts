@@ -1,4 +1,4 @@
-import { all, elicit, memoryTaskStore, poll, saga, sleep, step } from '@mcp-saga/server';
+import { all, elicit, memoryStore, poll, saga, sleep, step } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { taskClient } from '../fixtures/task-client.ts';
 import { hour, minute, Ok, queued, type Queued, type Sent } from './queued.ts';
@@ -9,7 +9,7 @@ const options = { version: '1', forks: 'refuse', task: 'prefer' } as const;
 function withTasks(
   program: Parameters<typeof queued>[0],
 ): Queued & { client: ReturnType<typeof taskClient> } {
-  const store = memoryTaskStore({ clock: () => world.clock() });
+  const store = memoryStore({ clock: () => world.clock() });
   const world: Queued = queued(program, { tasks: { store, bearer: 'accept' } });
   return { ...world, client: taskClient(world.host) };
 }

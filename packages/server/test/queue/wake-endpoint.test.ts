@@ -1,12 +1,12 @@
-import { generateKey, memoryGuard, saga, sleep, step, type QueueMessage } from '@mcp-saga/server';
+import { generateKey, memoryStore, saga, sleep, step, type QueueMessage } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { hour, recordingQueue } from './queued.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+import { restartLog } from '../../../../test/support/known-logs.ts';
 
-expectLogs(memoryGuardLog);
+expectLogs(restartLog);
 
 const signature = 'signed';
 
@@ -26,7 +26,7 @@ function serving(change: object = {}) {
     sagas: [order],
     keys: generateKey(),
     services: (env) => env,
-    guard: { store: memoryGuard({ clock }) },
+    guard: { store: memoryStore({ clock }) },
     queue: {
       ...queue,
       receive: async (request) =>

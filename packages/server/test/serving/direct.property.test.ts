@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { elicit, memoryGuard, saga, step } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { bothServers } from '../fixtures/both-servers.ts';
@@ -273,7 +273,7 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
       limits: { maxHoldMs: 0 },
       http: { handler: { maxRequestBodySize: 8000 } },
     },
-    () => ({ guard: { store: memoryGuard({ clock: () => start }) } }),
+    () => ({ guard: { store: memoryStore({ clock: () => start }) } }),
   );
   const tokens: string[] = [];
   for (const [method, field, declared] of [

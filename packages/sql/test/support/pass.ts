@@ -1,6 +1,5 @@
 const columns: { readonly [table: string]: readonly string[] } = {
   entries: ['written_at', 'body_until', 'expires_at', 'due_at'],
-  boxes: ['expires_at'],
 };
 
 /**

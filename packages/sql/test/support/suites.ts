@@ -6,15 +6,10 @@ import { interruptedTurnsSuite } from '../../../server/test/guards/interrupted-t
 import { lateCopiesSuite } from '../../../server/test/guards/late-copies-suite.ts';
 import { lostClientsSuite } from '../../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../../server/test/guards/repeated-turns-suite.ts';
-import {
-  entryStoreConformance,
-  guardConformance,
-  mailboxConformance,
-  taskStoreConformance,
-} from '../../../testing/src/guard.ts';
+import { storeConformance } from '../../../testing/src/stores.ts';
 import type { Connected } from './databases.ts';
 import { pass } from './pass.ts';
-import { guardsOn, shiftedStores } from '../../../../test/support/shifted-store.ts';
+import { clockless, shiftedStores } from '../../../../test/support/shifted-store.ts';
 import { patient } from '../../../../test/support/patience.ts';
 
 // Of all suites: several may share a server.
@@ -41,32 +36,21 @@ export function storeSuites(
       const prefix = `test_${made}_`;
       const [one, other]: readonly [SqlStore, SqlStore] = connected.stores({ ...patient, prefix });
       await one.createTables();
-      return { one, other, now: Date.now, pass: (ms: number) => pass(connected.run, prefix, ms) };
+      return { one, other, pass: (ms: number) => pass(connected.run, prefix, ms) };
     };
-    const makeEntries = async () => {
+    const makeStores = async () => {
       const { one, other, pass: passInDatabase } = await fresh();
-      return shiftedStores(one.entries, other.entries, passInDatabase);
+      return shiftedStores(one, other, passInDatabase);
     };
-    for (const { title, run } of entryStoreConformance(makeEntries)) it(`[T13] ${title}`, run);
-    const makeGuard = async () => guardsOn(await makeEntries());
-    for (const { title, run } of guardConformance(makeGuard, { runs })) it(`[T13] ${title}`, run);
+    for (const { title, run } of storeConformance(makeStores, { runs })) it(`[T13] ${title}`, run);
+    const makeHosts = async () => clockless(await makeStores());
     if (hosts) {
-      guardedHostsSuite(`by ${name}`, makeGuard);
-      absentClientsSuite(`by ${name}`, makeGuard);
-      repeatedTurnsSuite(`by ${name}`, makeGuard);
-      lateCopiesSuite(`by ${name}`, makeGuard);
-      lostClientsSuite(`by ${name}`, makeGuard);
-      interruptedTurnsSuite(`by ${name}`, makeGuard);
+      guardedHostsSuite(`by ${name}`, makeHosts);
+      absentClientsSuite(`by ${name}`, makeHosts);
+      repeatedTurnsSuite(`by ${name}`, makeHosts);
+      lateCopiesSuite(`by ${name}`, makeHosts);
+      lostClientsSuite(`by ${name}`, makeHosts);
+      interruptedTurnsSuite(`by ${name}`, makeHosts);
     }
-    const makeTasks = async () => {
-      const { one, other, ...time } = await fresh();
-      return { store: one.tasks, elsewhere: other.tasks, ...time };
-    };
-    for (const { title, run } of taskStoreConformance(makeTasks)) it(title, run);
-    const makeMailbox = async () => {
-      const { one, other, ...time } = await fresh();
-      return { mailbox: one.mailbox, elsewhere: other.mailbox, ...time };
-    };
-    for (const { title, run } of mailboxConformance(makeMailbox)) it(title, run);
   });
 }

@@ -1,4 +1,4 @@
-import type { Fence, GuardVerdict } from '@mcp-saga/server/stores';
+import type { Fence, GuardVerdict } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { seeded } from '../values/seeded-random.ts';
 import { messageOfError, show } from '../values/show.ts';

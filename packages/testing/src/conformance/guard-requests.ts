@@ -1,4 +1,4 @@
-import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server/stores';
+import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { show } from '../values/show.ts';
 import { hour } from './conformance-case.ts';

@@ -1,4 +1,4 @@
-import type { Fence } from '@mcp-saga/server/stores';
+import type { Fence } from '@mcp-saga/server/internal';
 import { collectCases, same, type ConformanceCase } from './conformance-case.ts';
 import { begunOf, fenceOf, responseOf, setUpGuard, type GuardUnderTest } from './guard-requests.ts';
 

@@ -53,7 +53,7 @@ export const wakeCases: readonly (readonly [
       await observe(async ({ sagaId, turn }) => {
         if (turn > 1 || times(messageOf(sagaId, 1)) > 1) return;
         const next = messageOf(sagaId, 2);
-        // The turn has read its mailbox before this answer.
+        // The turn has read its answers before this answer.
         queue.allowEarly(next);
         if (sagaId === 'before') await elsewhere.wake?.(sagaId);
         await queue.send(next, day);

@@ -2,12 +2,12 @@ import {
   createSagaHost,
   generateKey,
   InvalidInput,
-  memoryGuard,
+  memoryStore,
   SagaHostError,
   type HostRequest,
   type SagaCaller,
   type Program,
-  type SagaGuard,
+  type SagaStore,
   type SagaHost,
   type SagaInspection,
   type SagaTurn,
@@ -37,19 +37,19 @@ export type Ended =
   | { readonly status: 'refused'; readonly error: unknown };
 
 /**
- * Serves each request of a run with a new host, which shares only key and guard with the others.
+ * Serves each request of a run with a new host, which shares only key and store with the others.
  */
 export class Serving {
   readonly #program: Program;
   readonly #key: string;
-  readonly #guard: SagaGuard | undefined;
+  readonly #store: SagaStore | undefined;
 
-  /** @param before - a serving with the key and the guard for this serving */
+  /** @param before - a serving with the key and the store for this serving */
   constructor(program: Program, world: World, before?: Serving) {
     this.#program = program;
     this.#key = before === undefined ? generateKey() : before.#key;
     if (program.forks === undefined) return;
-    this.#guard = (before === undefined ? undefined : before.#guard) ?? lastingGuard(world);
+    this.#store = (before === undefined ? undefined : before.#store) ?? lastingStore(world);
   }
 
   /** Serves a request; undefined if it died. */
@@ -115,7 +115,7 @@ export class Serving {
       audience: 'test',
       tasks: { bearer: 'accept' }, // no advice about the users of a server
       testing: { environment: 'test', clock: () => world.clock.now() },
-      ...(this.#guard && { guard: { store: this.#guard } }),
+      ...(this.#store && { guard: { store: this.#store } }),
       hooks: {
         onError: (error) => void world.errors.push(error),
         onWarning: (message) => void (world.dead || world.warnings.push(message)),
@@ -127,17 +127,17 @@ export class Serving {
 }
 
 /**
- * Makes a guard that forgets nothing: a fork goes back in time, and finds each used token with its
+ * Makes a store that forgets nothing: a fork goes back in time, and finds each used token with its
  * response.
  */
-function lastingGuard({ clock }: World): SagaGuard {
-  // A shared guard of production accepts tokens from before its first saga with `forks`.
-  const guard = memoryGuard({ clock: () => clock.now(), olderTokens: 'accept' });
-  const forever = Number.MAX_SAFE_INTEGER;
+function lastingStore({ clock }: World): SagaStore {
+  // A shared store of production accepts tokens from before its first saga with `forks`.
+  const store = memoryStore({ clock: () => clock.now(), olderTokens: 'accept' });
+  const expiresAtMs = Number.MAX_SAFE_INTEGER;
   return {
-    ...guard,
-    begin: (claim) => guard.begin({ ...claim, expiresAt: forever, respondsUntil: forever }),
-    claim: (key) => guard.claim(key, forever),
+    ...store,
+    write: (key, value, expected, { charge }) =>
+      store.write(key, value, expected, { expiresAtMs, charge }),
   };
 }
 

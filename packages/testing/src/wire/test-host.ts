@@ -1,8 +1,7 @@
 import {
   createSagaHost,
   generateKey,
-  memoryGuard,
-  memoryTaskStore,
+  memoryStore,
   type ClientStep,
   type McpServerLike,
   type SagaHost,
@@ -192,7 +191,7 @@ export class TestHost {
 
 /**
  * Tests a whole server over the wire, in memory. Each request reaches a host that shares only the
- * key, the guard, and the store of tasks with the others, as in a fleet. An existing host keeps its
+ * key, the used tokens, and the tasks with the others, as in a fleet. An existing host keeps its
  * clock.
  * @example
  * ```ts
@@ -235,9 +234,9 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
   const shared: Omit<SagaHostOptions, 'sagas'> = {
     audience: 'test',
     resumableRequests: { bearer: 'accept' },
-    ...(isGuarded ? { guard: { store: memoryGuard({ clock: now }) } } : {}),
+    ...(isGuarded ? { guard: { store: memoryStore({ clock: now }) } } : {}),
     ...(sagas.some(({ task }) => task !== undefined)
-      ? { tasks: { store: memoryTaskStore({ clock: now }), bearer: 'accept' } }
+      ? { tasks: { store: memoryStore({ clock: now }), bearer: 'accept' } }
       : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
     ...given,

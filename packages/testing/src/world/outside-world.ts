@@ -23,7 +23,7 @@ export interface AskedOutside {
   readonly deadline: number;
 }
 
-/** Parts of a world that its mailbox needs. */
+/** Parts of a world that its answers need. */
 export interface OutsideParts {
   readonly clock: Pick<VirtualClock, 'now'>;
   readonly rules: Rules;
@@ -39,7 +39,7 @@ export interface OutsideParts {
 const everyone = 32;
 
 /**
- * Simulated mailbox: the answers of the script arrive by the clock of the run. Tickets lead
+ * Simulated answers from outside: those of the script arrive by the clock of the run. Tickets lead
  * nowhere.
  */
 export class OutsideWorld implements RuntimeOutside {
@@ -71,7 +71,7 @@ export class OutsideWorld implements RuntimeOutside {
   }
 
   /**
-   * Notes a poll of the mailbox that waits for an answer, and the time at which the poll ends (ms
+   * Notes a poll for answers that waits for an answer, and the time at which the poll ends (ms
    * since the epoch).
    */
   waits(id: string, endsAt: number): void {
@@ -85,7 +85,7 @@ export class OutsideWorld implements RuntimeOutside {
 
   /**
    * `true` for a step or poll of the engine around a question: a delivery, or a read of the
-   * mailbox.
+   * answers.
    */
   owns(id: string): boolean {
     const scope = id.slice(0, id.lastIndexOf('/'));
@@ -177,7 +177,7 @@ export class OutsideWorld implements RuntimeOutside {
     const given = kind === 'approval' ? true : [{ content: { status: 'paid' } }];
     const line = ruleSource({ kind: 'outside', id, what: kind, given });
     const scripted = world.rules.all.flatMap((rule) => (rule.kind === 'outside' ? [rule.id] : []));
-    // The saga catches errors of a mailbox, but not those of a test.
+    // The saga catches errors of a store, but not those of a test.
     world.objection ??= new SagaTestError(
       'unanswered',
       `No answer to the ${kind} '${id}'${message === '' ? '' : `: ${message}`}. Answer it in the test:\n\n    ${line}\n\n` +

@@ -34,7 +34,7 @@ async function performRun(
   const name = world.calls.next(path);
   diesAt(world, { kind: 'crash', id: path, when: 'before', run }, name);
   const fault = faultOf(world, path, run);
-  // The engine waits for a mailbox that is down. Until then it would ask in vain if the fault has
+  // The engine waits for a store that is down. Until then it would ask in vain if the fault has
   // no end.
   const isDown = fault?.kind === 'fail' && step.endsAt !== undefined;
   if (isDown && fault.times === Infinity) world.outside.waits(path, step.endsAt);
@@ -69,8 +69,8 @@ function diesAt(world: World, here: CrashRule, name: string): void {
 async function taped(world: World, call: StepCall, named: NamedCall): Promise<unknown> {
   const { path, run } = named;
   const nth = `${path} ${run}`;
-  // The mailbox answers by the clock.
-  const played = call.outside === 'mailbox' ? undefined : world.playback?.calls.get(nth);
+  // Answers arrive by the clock.
+  const played = call.outside === 'answers' ? undefined : world.playback?.calls.get(nth);
   const ended =
     played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, call, named)))));
   world.tape.calls.set(nth, ended);
@@ -178,7 +178,7 @@ function standIn(
   const scope = path.slice(0, path.lastIndexOf('/'));
   throw new SagaTestError(
     'script',
-    `'${path}' is not a step of the saga: the engine uses it to read the mailbox. Answer with .on.approval('${scope}', …) or ` +
+    `'${path}' is not a step of the saga: the engine uses it to read the answers. Answer with .on.approval('${scope}', …) or ` +
       `.on.event('${scope}', …). To replace a step that sends links, use .on.step('${scope}/deliver', …).`,
   );
 }

@@ -1,6 +1,6 @@
 import type { QueueMessage } from '@mcp-saga/server';
 import type { QueueConsumer } from '@mcp-saga/server/stores';
-import type { QueueUnderTest } from '@mcp-saga/testing/guard';
+import type { QueueUnderTest } from '@mcp-saga/testing/stores';
 
 interface Waiting {
   readonly message: QueueMessage;

@@ -28,7 +28,7 @@ export interface OpenWait {
   readonly logic: string;
   readonly input: unknown;
   readonly state: ProgramState;
-  /** Time of the next read of the mailbox (ms since the epoch). 0 for at once. */
+  /** Time of the next reads of answers (ms since the epoch). 0 for at once. */
   readonly due: number;
   /** Latest time that the wait takes (ms since the epoch). */
   readonly until: number;
@@ -84,7 +84,7 @@ export function toLeftRecord(wait: OpenWait): LeftWaitRecord {
 
 /** Conditions of a turn of a wait. */
 export interface WaitTurn {
-  /** `true` if deliveries and reads of the mailbox wait for the next turn of the machine. */
+  /** `true` if deliveries and reads of answers wait for the next turn of the machine. */
   readonly defers: boolean;
   /** `true` if the client cannot wait any longer. */
   readonly isHopeless: boolean;
@@ -94,7 +94,7 @@ export interface WaitTurn {
   readonly reserve: (bytes: number) => void;
 }
 
-/** Takes a turn of a wait: delivers what is due, and reads the mailbox. */
+/** Takes a turn of a wait: delivers what is due, and reads the answers. */
 export async function advanceWait(
   wait: OpenWait,
   { kind, toSteps }: OutsideWait<unknown>,

@@ -94,7 +94,7 @@ export class Waits {
     }
   }
 
-  /** `true` while a delivery, a read of the mailbox, or a withdrawal runs. */
+  /** `true` while a delivery, a read of answers, or a withdrawal runs. */
   get running(): boolean {
     return this.#withdrawing || [...this.#work.values()].some(({ isRunning }) => isRunning);
   }
@@ -135,8 +135,8 @@ export class Waits {
   }
 
   /**
-   * Reads the mailboxes of the waits of earlier turns, before overdue delays fire: as in a
-   * generator saga, answers in a mailbox come before the end of a delay.
+   * Reads the answers to the waits of earlier turns, before overdue delays fire: as in a
+   * generator saga, stored answers come before the end of a delay.
    */
   async readAll(): Promise<void> {
     const earlier = [...this.#work.values()];

@@ -107,7 +107,7 @@ export class MachineRun {
   }
 
   /** Delivers answers from outside that arrived since the last turn. */
-  async readMailboxes(): Promise<void> {
+  async readAnswers(): Promise<void> {
     this.#clock.catchUp();
     await this.waits.readAll();
     this.#goBack();
@@ -131,7 +131,7 @@ export class MachineRun {
     this.#wake();
   }
 
-  /** Waits until all effects, deliveries, and reads of mailboxes have ended. */
+  /** Waits until all effects, deliveries, and reads of answers have ended. */
   async drain(): Promise<void> {
     while (this.effects.running || this.waits.running) {
       await new Promise<void>((resolve) => {

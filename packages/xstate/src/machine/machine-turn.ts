@@ -144,7 +144,7 @@ export class MachineTurn {
     answers: ReadonlyMap<string, ClientAnswer>,
   ): Promise<Outcome | CommitPoint> {
     const busy = (): boolean => this.#questions.busy;
-    await run.readMailboxes();
+    await run.readAnswers();
     // Overdue delays fire before the answers are delivered.
     const { asks } = await run.settle(busy);
     run.endGrace();

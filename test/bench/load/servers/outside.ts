@@ -60,10 +60,7 @@ const host = createSagaHost({
   sagas: [waits],
   keys: generateKey(),
   audience: 'bench',
-  store:
-    ping === undefined
-      ? store
-      : { ...store, guard: counting(store.guard), mailbox: counting(store.mailbox) },
+  store: ping === undefined ? store : counting(store),
   queue: {
     ...queue,
     start: (consumer) => queue.start?.({ ...consumer, deliver: receiving(consumer.deliver) }),

@@ -67,7 +67,7 @@ export async function openStore(): Promise<OpenStore> {
     }
     case 'durable-objects': {
       const store = durableObjectStore(objectsAt(BENCH_URL));
-      return { store, ping: async () => await store.tasks.read('none') };
+      return { store, ping: async () => await store.read({ group: 'none', name: 'none' }) };
     }
   }
 }

@@ -127,7 +127,7 @@ const redelivery = {
   when: (error: unknown): boolean => !(error instanceof AuthoringError),
 };
 
-// A mailbox that is down longer fails the saga.
+// A store that is down longer fails the saga.
 const longestOutageMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -289,7 +289,7 @@ function* deliveries<R>(
             const box = await host.box(question);
             // Tickets without a recipient may be shared by several people.
             const mayStop = isReminder && to !== undefined;
-            // While the mailbox is down, recipients are reminded once too often.
+            // While the store is down, recipients are reminded once too often.
             const answers = mayStop ? await host.answers(box).catch(() => []) : [];
             if (answers.some((one) => one.recipient === recipient)) return nothingSent;
             const { services, user, signal, attempt, standIn = wait.deliver } = given;
@@ -350,7 +350,7 @@ interface PollTime {
 }
 
 /**
- * Reads the mailbox in each turn until the answers suffice. Returns undefined when its time is
+ * Reads the answers in each turn until they suffice. Returns undefined when its time is
  * over.
  */
 function* readAnswers<R>(
@@ -424,7 +424,7 @@ function* withdraw<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<voi
     await closeAll(host, [...boxes, await host.box(toQuestion(wait, scope))], 'withdrawn');
   };
   try {
-    yield* outsideStep<void>('withdraw', outsideCode('mailbox', close), {
+    yield* outsideStep<void>('withdraw', outsideCode('answers', close), {
       input: wait.question.message,
     });
   } catch {
@@ -464,7 +464,7 @@ async function closeAll(
   await Promise.all([...new Set(boxes)].map((box) => host.close(box, why)));
 }
 
-/** Polls the mailbox. A mailbox that is down has no answers yet. */
+/** Polls for answers. A store that is down has no answers yet. */
 function pollOutside<T>(
   { report, timeoutMs }: OutsideWait<unknown>,
   id: string,
@@ -474,7 +474,7 @@ function pollOutside<T>(
   const spec: PollSpec = {
     kind: 'poll',
     id,
-    ask: outsideCode('mailbox', (given: unknown, outside) =>
+    ask: outsideCode('answers', (given: unknown, outside) =>
       ask(given, outside).catch(unlessMistake),
     ),
     everyMs: Math.min(30_000, Math.max(2_000, Math.ceil(timeoutMs / 1_000))),

@@ -5,7 +5,7 @@ import { AuthoringError } from '../../values/errors.ts';
 
 const accessKey: unique symbol = Symbol('mcp-saga.outside');
 
-/** Mailbox of the host, and the path of the scope around a step. */
+/** Answers of the host, and the path of the scope around a step. */
 export interface OutsideAccess {
   readonly host: RuntimeOutside;
   readonly scope: string;
@@ -15,7 +15,7 @@ export interface OutsideAccess {
 const codes = new WeakMap<object, OutsideWork>();
 
 /**
- * Makes code of a step or poll that reaches the mailbox of the host. The contexts of other steps do
+ * Makes code of a step or poll that reaches the answers of the host. The contexts of other steps do
  * not contain it.
  */
 export function outsideCode<S>(
@@ -26,7 +26,7 @@ export function outsideCode<S>(
     const { [accessKey]: outside } = step as { readonly [accessKey]?: OutsideAccess };
     if (outside === undefined) {
       throw new AuthoringError(
-        'approval() and waitFor() need the option `outside` of the host: outside: { url, mailbox }.',
+        'approval() and waitFor() need the options `outside` and `store` of the host: outside: { url }, store.',
         { anchor: 'missing_option' },
       );
     }
@@ -41,7 +41,7 @@ export function outsideWorkOf(code: object): OutsideWork | undefined {
   return codes.get(code);
 }
 
-/** Adds the mailbox to the context of code that needs it. */
+/** Adds the answers to the context of code that needs it. */
 export function withOutside(
   host: RuntimeOutside,
   { schemaFailed }: Pick<RuntimeObserver, 'schemaFailed'>,

@@ -19,7 +19,7 @@ import {
   askedNow,
 } from './task-record.ts';
 import { toWireTask } from './task-status.ts';
-import type { TaskStore } from '../../model/task-store-types.ts';
+import type { SagaStore } from '../../model/saga-store.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
 
 /**
@@ -58,7 +58,7 @@ type Created = Pick<
 async function withStore(
   host: HostParts,
   tasks: TaskSettings,
-  store: TaskStore,
+  store: SagaStore,
   call: ClientCall,
   { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
 ): Promise<Created | 'full'> {

@@ -10,6 +10,7 @@ import {
 import { assertBegun, principalOf } from '../../requests/open-for-caller.ts';
 import type { Caller } from '../../model/caller.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
+import { readSealed } from '../../store/sealed-values.ts';
 import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';
 import { sealSagaAs } from '../../token/sealed-saga.ts';
 import type { SealedSaga } from '../../model/sealed-saga.ts';
@@ -96,7 +97,7 @@ async function openStored(
   { sagaId, secret }: { readonly sagaId: string; readonly secret: string },
   expect: Expectations,
 ): Promise<Sealed> {
-  const stored = await store?.read(sagaId);
+  const stored = store && (await readSealed(store, 'task', sagaId));
   if (stored === undefined) throw new TokenRefused('used');
   const sealed = await openSealed(observer, keys.responses, stored.sealed, {
     ...expect,

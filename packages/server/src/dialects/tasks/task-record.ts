@@ -3,8 +3,8 @@ import { skewMs, TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { readSealedRecord } from '../../token/sealed-saga.ts';
 import type { WireRequest } from '../../model/call-types.ts';
-import type { Written } from '../../model/entry-store.ts';
-import type { TaskStore } from '../../model/task-store-types.ts';
+import type { SagaStore, Written } from '../../model/saga-store.ts';
+import { readSealed, writeSealed } from '../../store/sealed-values.ts';
 import { chargeFor } from '../../token/charge-for.ts';
 import { toRequest } from '../../wire/step-requests.ts';
 
@@ -72,7 +72,7 @@ export interface TaskProgress {
 /** Stored task, for its handlers. */
 export interface StoredTaskRef {
   readonly host: HostParts;
-  readonly store: TaskStore;
+  readonly store: SagaStore;
   readonly sagaId: string;
   /** Claims of the task, sealed into each of its records. */
   readonly claims: Claims;
@@ -116,7 +116,8 @@ async function write(
   const { store, host, sagaId, claims } = task;
   const sealed = await seal(task, record);
   const charge = await chargeFor(host, claims, { isLimited });
-  return await store.write(sagaId, sealed, expected, record.expiresAt + margin, charge);
+  const expiresAtMs = record.expiresAt + margin;
+  return await writeSealed(store, 'task', sagaId, sealed, expected, { expiresAtMs, charge });
 }
 
 /** Reads the record of a task. */
@@ -126,7 +127,7 @@ export async function readRecord(task: StoredTaskRef): Promise<TaskRecord | unde
 
 /** Reads a task with its original claims. */
 export async function readTask(task: StoredTaskRef): Promise<OpenTask | undefined> {
-  const stored = await task.store.read(task.sagaId);
+  const stored = await readSealed(task.store, 'task', task.sagaId);
   return stored === undefined ? undefined : await open(task, stored.sealed);
 }
 
@@ -144,7 +145,7 @@ export async function changeRecord(
   change: (record: TaskRecord) => TaskRecord | undefined,
 ): Promise<TaskRecord | undefined> {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const stored = await task.store.read(task.sagaId);
+    const stored = await readSealed(task.store, 'task', task.sagaId);
     if (stored === undefined) throw new TokenRefused('used');
     const { record: before } = await open(task, stored.sealed);
     const changed = change(before);
@@ -156,7 +157,7 @@ export async function changeRecord(
     if ((await write(task, after, stored.version, { isLimited: false })) === 'written')
       return after;
   }
-  throw new Error(`The task store rejected ${maxTries} writes in a row as outdated.`);
+  throw new Error(`The store rejected ${maxTries} writes of a task in a row as outdated.`);
 }
 
 function statusOf(record: TaskRecord): TaskStatus {

@@ -1,34 +1,35 @@
-import { TokenRefused, digestText } from '@mcp-saga/seal';
+import { TokenRefused, digestText, type Claims } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
-import { askMailbox } from './stored-answers.ts';
+import { readSealed, writeSealed } from '../../store/sealed-values.ts';
+import { chargeFor } from '../../token/charge-for.ts';
+import { askStore, forgottenAt } from './stored-answers.ts';
 
-// A link names its ticket, which lies sealed in the mailbox: chat tools and mail programs break long
+// A link names its ticket, which lies sealed in the store: chat tools and mail programs break long
 // links, and a ticket holds the message and the whole form. The name is a secret of the saga, and the
-// mailbox knows only a digest of it, so that it can make no link. A ticket is sealed for its name, so
-// that the mailbox cannot exchange two of them.
-
-type MailboxAccess = Pick<OutsideAccess, 'mailbox'>;
+// store knows only a digest of it, so that it can make no link. A ticket is sealed for its name, so
+// that the store cannot exchange two of them.
 
 const named = /^[\w-]{22}$/;
-const slot = 'ticket';
 
 /**
- * Stores a sealed ticket under its name, as often as its link is made. Returns `false` if the mailbox
- * refuses it: the link must then hold the ticket.
- * @param expiresAt - time at which the mailbox may forget it (ms since the epoch)
+ * Stores a sealed ticket under its name, as often as its link is made. Returns `false` if the store
+ * keeps too much for the principal of the saga: the link must then hold the ticket.
  * @throws SagaHostError `store_down`
  */
 export async function storeTicket(
-  host: Pick<HostParts, 'observer'>,
-  { mailbox }: MailboxAccess,
+  host: HostParts,
+  { store }: OutsideAccess,
   name: string,
   sealed: string,
-  expiresAt: number,
+  claims: Claims,
 ): Promise<boolean> {
-  const box = await boxOf(name);
-  const bounds = { expiresAt, maxAnswers: 1 };
-  const result = await askMailbox(host, () => mailbox.put(box, slot, sealed, bounds));
-  return result === 'stored' || result === 'taken';
+  const id = await idOf(name);
+  const charge = await chargeFor(host, claims);
+  const options = { expiresAtMs: forgottenAt(host, claims), charge };
+  // `other` is the ticket of an earlier attempt: equal tickets have one name.
+  const status = await askStore(host, () => writeSealed(store, 'ticket', id, sealed, 0, options));
+  if (status === 'full') host.observer.reject('guard_full');
+  return status !== 'full';
 }
 
 /** Sealed ticket of a link. */
@@ -40,24 +41,21 @@ export interface FoundTicket {
 
 /**
  * Finds the sealed ticket of the last part of a link.
- * @throws TokenRefused `unknown_handle` for a name that the mailbox does not know
+ * @throws TokenRefused `unknown_handle` for a name that the store does not know
  * @throws SagaHostError `store_down`
  */
 export async function findTicket(
   host: Pick<HostParts, 'observer'>,
-  { mailbox }: MailboxAccess,
+  { store }: OutsideAccess,
   text: string,
 ): Promise<FoundTicket> {
   if (!named.test(text)) return { sealed: text, name: undefined };
-  const box = await boxOf(text);
-  const sealed = await askMailbox(host, async () => {
-    const { answers } = await mailbox.list(box);
-    return answers.find((one) => one.slot === slot)?.sealed;
-  });
-  if (sealed === undefined) throw new TokenRefused('unknown_handle');
-  return { sealed, name: text };
+  const id = await idOf(text);
+  const stored = await askStore(host, () => readSealed(store, 'ticket', id));
+  if (stored === undefined) throw new TokenRefused('unknown_handle');
+  return { sealed: stored.sealed, name: text };
 }
 
-async function boxOf(name: string): Promise<string> {
+async function idOf(name: string): Promise<string> {
   return (await digestText(`ticket ${name}`)).slice(0, 22);
 }

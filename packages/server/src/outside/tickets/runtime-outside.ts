@@ -11,19 +11,13 @@ import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { endOfLife } from '../../token/sealed-saga.ts';
 import { digestUser, toUser } from './answerer.ts';
 import { storeTicket } from './link.ts';
-import {
-  closeBox,
-  forgottenAt,
-  readBox,
-  removeAnswers,
-  type BoxedAnswer,
-} from './stored-answers.ts';
+import { closeBox, readBox, removeAnswers, type BoxedAnswer } from './stored-answers.ts';
 import { sealTicket, ticketClaims } from './ticket.ts';
 
 // Bytes of a box and of its salt.
 const idBytes = 16;
 
-/** Tickets and mailbox of a saga, for its turns. */
+/** Tickets and answers of a saga, for its turns. */
 export function runtimeOutside(
   host: HostParts,
   outside: OutsideAccess,
@@ -79,9 +73,8 @@ export function runtimeOutside(
         sealTicket(host, sagaId, ticketed, ticket, name);
       // Equal tickets have one name, so that a repeated delivery sends the same link.
       const name = await derive('link', [canonicalize({ ...ticket, began, expiresAt })]);
-      const until = forgottenAt(host, claims);
-      const stored = storeTicket(host, outside, name, await sealedAs(name), until);
-      // While the mailbox is down, an attempt fails and is repeated: its link would differ from that of
+      const stored = storeTicket(host, outside, name, await sealedAs(name), claims);
+      // While the store is down, an attempt fails and is repeated: its link would differ from that of
       // an earlier attempt whose reply was lost. At last, the link holds its ticket.
       const isStored = await (isLastAttempt ? stored.catch(() => false) : stored);
       const text = isStored ? name : await sealedAs(undefined);
@@ -100,7 +93,7 @@ export function runtimeOutside(
     // Changed code takes boxes from the journal, where another step may look like a delivery.
     close: async (box, why) => {
       if (!/^[\w-]{22}$/.test(box)) return;
-      await closeBox(host, outside, { id: box, salt: await saltOf(box) }, claims, why);
+      await closeBox(host, outside, box, claims, why);
     },
   };
 }

@@ -1,13 +1,17 @@
 import type { Awaitable, Json } from '@mcp-saga/core';
 import { present, type CloseReason, type OutsideAnswer, sealedBytes } from '@mcp-saga/core/program';
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
-import type { PutResult, StoredAnswer } from '../../model/mailbox-types.ts';
+import type { Appended, EntryKey, ListedValue } from '../../model/saga-store.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
+import { chargeFor } from '../../token/charge-for.ts';
 import { atAnyTime, readSealedRecord, endOfLife } from '../../token/sealed-saga.ts';
 import { SagaHostError } from '../../wire/errors.ts';
 import { isUser, type OpenTicket } from './ticket.ts';
 
-/** Box of a mailbox, with the facts that its answers are sealed for. */
+/**
+ * Box of answers, with the facts that they are sealed for: the list of a group, whose values are named
+ * by their slots.
+ */
 export interface Box {
   readonly id: string;
   readonly salt: string;
@@ -43,8 +47,7 @@ export function maxAnswersOf({ kind, room }: Pick<OpenTicket, 'kind' | 'room'>):
 }
 
 /**
- * Time at which a mailbox may forget the boxes of a saga (ms since the epoch): a day after the
- * saga.
+ * Time at which a store may forget the boxes of a saga (ms since the epoch): a day after the saga.
  */
 export function forgottenAt({ limits }: HostParts, claims: Claims): number {
   return Math.max(endOfLife(limits, claims), claims.exp) + 24 * 60 * 60 * 1000;
@@ -68,10 +71,10 @@ export async function slotOf(
 /** Stores an answer of a ticket, and wakes the saga. Throws `store_down`. */
 export async function putAnswer(
   host: HostParts,
-  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
+  { store }: OutsideAccess,
   ticket: OpenTicket,
   answer: NewAnswer,
-): Promise<PutResult> {
+): Promise<Appended> {
   const { box, salt, sagaId, claims, recipient } = ticket;
   const { by, at, approved, content, shown, event } = answer;
   const slot = await slotOf({ salt }, { by, recipient, ...present({ event }) });
@@ -87,15 +90,21 @@ export async function putAnswer(
   const text = await host.keys.responses.seal('answer', sagaId, { ...claims, iat: at }, [
     { bytes: JSON.stringify(sealed), compress: false },
   ]);
-  const bounds = { expiresAt: forgottenAt(host, claims), maxAnswers: maxAnswersOf(ticket) };
-  const result = await askMailbox(host, () => mailbox.put(box, slot, text, bounds));
+  const charge = await chargeFor(host, claims);
+  const bounds = {
+    expiresAtMs: forgottenAt(host, claims),
+    maxValues: maxAnswersOf(ticket),
+    chargeTo: charge?.to,
+  };
+  const key = { group: box, name: slot };
+  const result = await askStore(host, () => store.append(key, text, bounds));
   // A saga that reads its box removes what it does not wait for: a wake may have been lost.
-  if (result === 'stored' || result === 'full') await host.guard?.queue?.wake(sagaId);
+  if (result === 'added' || result === 'full') await host.guard?.queue?.wake(sagaId);
   return result;
 }
 
 /** Answer in a box, opened. */
-export type BoxedAnswer = OutsideAnswer & StoredAnswer;
+export type BoxedAnswer = OutsideAnswer & { readonly stored: ListedValue };
 
 /** Content of a box. */
 export interface ReadBox {
@@ -106,14 +115,14 @@ export interface ReadBox {
 /** Removes answers from a box. Throws `store_down`. */
 export async function removeAnswers(
   host: Pick<HostParts, 'observer'>,
-  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
+  { store }: OutsideAccess,
   box: string,
-  answers: readonly StoredAnswer[],
+  answers: readonly BoxedAnswer[],
 ): Promise<void> {
-  await askMailbox(host, () =>
-    mailbox.remove(
+  await askStore(host, () =>
+    store.discard(
       box,
-      answers.map(({ slot, sealed }) => ({ slot, sealed })),
+      answers.map(({ stored }) => stored),
     ),
   );
 }
@@ -124,12 +133,12 @@ export async function removeAnswers(
  */
 export async function hasAnswer(
   host: Pick<HostParts, 'observer'>,
-  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
+  { store }: OutsideAccess,
   box: string,
   slot: string,
 ): Promise<boolean> {
-  const { answers } = await askMailbox(host, () => mailbox.list(box));
-  return answers.some((answer) => answer.slot === slot);
+  const { values } = await askStore(host, () => store.list(box));
+  return values.some(({ name }) => name === slot);
 }
 
 /**
@@ -138,24 +147,25 @@ export async function hasAnswer(
  */
 export async function readBox(
   host: Pick<HostParts, 'keys' | 'observer'>,
-  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
+  { store }: OutsideAccess,
   box: Box,
 ): Promise<ReadBox> {
-  const { answers, isClosed } = await askMailbox(host, async () => {
-    const { answers: all, ...others } = await mailbox.list(box.id);
-    // A reply of another form is a failure of the mailbox, and is reported.
-    return { ...others, answers: all.map(({ slot, sealed }) => ({ slot, sealed })) };
+  const { values, isClosed } = await askStore(host, async () => {
+    const { values: all, ...others } = await store.list(box.id);
+    // A reply of another form is a failure of the store, and is reported.
+    return { ...others, values: all.map(({ name, value }) => ({ name, value })) };
   });
   const slots = new Set<string>();
   const read: BoxedAnswer[] = [];
-  for (const { slot, sealed } of answers) {
-    const answer = await openAnswer(host, box, slot, sealed);
+  for (const stored of values) {
+    const slot = stored.name;
+    const answer = await openAnswer(host, box, slot, stored.value);
     if (answer === undefined || slots.has(slot)) {
       host.observer.reject('answer');
       continue;
     }
     slots.add(slot);
-    read.push({ ...answer, slot, sealed });
+    read.push({ ...answer, stored });
   }
   return { answers: read, isClosed };
 }
@@ -190,18 +200,17 @@ async function openAnswer(
 /** Closes a box, and notes why if no answer in it counts. Throws `store_down`. */
 export async function closeBox(
   host: HostParts,
-  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
-  { id, salt }: Pick<Box, 'id' | 'salt'>,
+  { store }: OutsideAccess,
+  box: string,
   claims: Claims,
   why: CloseReason,
 ): Promise<void> {
-  const expiresAt = forgottenAt(host, claims);
-  await askMailbox(host, () => mailbox.close(id, expiresAt));
-  // A saga that ends long after its life has no open link that a note could explain.
-  if (why === 'decided' || expiresAt <= host.timing.clock()) return;
-  const note = await noteOf(salt);
+  const expiresAtMs = forgottenAt(host, claims);
+  await askStore(host, () => store.close(box, expiresAtMs));
+  // A saga that ends long after its life has no open link that a reason could explain.
+  if (why === 'decided' || expiresAtMs <= host.timing.clock()) return;
   // The first reason stays: a withdrawn saga does not change what an outdated link was.
-  await askMailbox(host, () => mailbox.put(note, why, '', { expiresAt, maxAnswers: 1 }));
+  await askStore(host, () => store.write(reasonOf(box), { head: why }, 0, { expiresAtMs }));
 }
 
 /**
@@ -209,25 +218,24 @@ export async function closeBox(
  */
 export async function whyClosed(
   host: Pick<HostParts, 'observer'>,
-  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
-  { salt }: Pick<Box, 'salt'>,
+  { store }: OutsideAccess,
+  box: string,
 ): Promise<Exclude<CloseReason, 'decided'> | undefined> {
-  const note = await noteOf(salt);
-  const { answers } = await askMailbox(host, () => mailbox.list(note));
-  const why = answers[0]?.slot;
+  const reason = await askStore(host, () => store.read(reasonOf(box)));
+  const why = reason?.head;
   return why === 'outdated' || why === 'withdrawn' ? why : undefined;
 }
 
 /**
- * Box for the reason why a box was closed. A closed box takes no entry, and the reason is known only
- * after the last answers in it were read.
+ * Entry for the reason why a box was closed, which is known only after the last answers in it were
+ * read.
  */
-async function noteOf(salt: string): Promise<string> {
-  return (await digestText(canonicalize([salt, 'why closed']))).slice(0, 22);
+function reasonOf(box: string): EntryKey {
+  return { group: box, name: 'why closed' };
 }
 
-/** Asks the mailbox. A failure is reported. Throws `store_down`. */
-export async function askMailbox<T>(
+/** Asks the store. A failure is reported. Throws `store_down`. */
+export async function askStore<T>(
   { observer }: Pick<HostParts, 'observer'>,
   ask: () => Awaitable<T>,
 ): Promise<T> {
@@ -235,7 +243,7 @@ export async function askMailbox<T>(
     return await ask();
   } catch (error) {
     observer.hooks.onError(error);
-    throw new SagaHostError('store_down', 'The mailbox cannot be reached. Try again later.', {
+    throw new SagaHostError('store_down', 'The store cannot be reached. Try again later.', {
       cause: error,
     });
   }

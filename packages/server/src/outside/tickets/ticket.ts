@@ -16,9 +16,9 @@ import type { HostParts } from '../../settings/host-parts.ts';
 /** Question in a ticket. */
 export interface Ticket {
   readonly kind: OutsideQuestion['kind'];
-  /** Box of the answers in the mailbox. */
+  /** Box of the answers. */
   readonly box: string;
-  /** Secret of the box, from which slots are derived: the mailbox cannot find out who answered. */
+  /** Secret of the box, from which slots are derived: the store cannot find out who answered. */
   readonly salt: string;
   /** Number of the recipient. */
   readonly recipient: number;
@@ -81,7 +81,7 @@ export async function sealTicket(
 
 /**
  * Opens a ticket, expired or not. Throws TokenRefused for everything else, also for the ticket of
- * another link: a mailbox must not exchange tickets, nor use them as links.
+ * another link: a store must not exchange tickets, nor use them as links.
  */
 export async function openTicket(
   { keys, gate }: Pick<HostParts, 'keys' | 'gate'>,

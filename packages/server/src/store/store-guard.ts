@@ -1,5 +1,5 @@
 /**
- * The guard of a host, on any store of entries. Each turn of a saga is an entry: its head says which
+ * The guard of a host, on any store. Each turn of a saga is an entry: its head says which
  * request used the token, its body holds the sealed request while the turn runs, and the sealed
  * response after it.
  *
@@ -11,7 +11,7 @@
  * A lease belongs to a call, whose random ID is in the head. Whoever holds it replaces the version that
  * it knows, or a later one of its own: a request whose turn was taken over writes nothing.
  */
-import type { Charge, Entry, EntryKey, EntryStore, EntryValue } from '../model/entry-store.ts';
+import type { Charge, Entry, EntryKey, EntryValue, SagaStore } from '../model/saga-store.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 import {
   decide,
@@ -31,20 +31,8 @@ interface StoredFence extends Fence {
   readonly charge: Charge | undefined;
 }
 
-/**
- * Creates the guard of a host on any store of entries. The rules of a guard are here; the store
- * only keeps entries.
- * @example
- * ```ts
- * declare const store: EntryStore; // of a package for a database, or your own
- *
- * const greet = saga({ name: 'greet', version: '1', forks: 'refuse' }, function* () {
- *   return 'Hello';
- * });
- * createSagaHost({ sagas: [greet], keys, audience: 'shop', guard: { store: storeGuard(store) } });
- * ```
- */
-export function storeGuard(store: EntryStore): SagaGuard {
+/** Creates the guard of a host. The rules of a guard are here; the store only keeps entries. */
+export function storeGuard(store: SagaStore): SagaGuard {
   /**
    * Replaces the entry of a lease, and returns its version. Undefined if the lease was taken over, or
    * is over.
@@ -111,10 +99,25 @@ export function storeGuard(store: EntryStore): SagaGuard {
   };
 }
 
+const replaced = new WeakMap<SagaStore, SagaGuard>();
+
+/** Returns the guard of a host on a store. */
+export function guardOn(store: SagaStore): SagaGuard {
+  return replaced.get(store) ?? storeGuard(store);
+}
+
+/**
+ * Lets hosts on a store use another guard. For tests of this repository: their guards fail, wait, or
+ * lose replies at chosen moments of a turn.
+ */
+export function replaceGuard(store: SagaStore, guard: SagaGuard): void {
+  replaced.set(store, guard);
+}
+
 /** Each attempt but the last lost a race with another request for the turn. */
 const maxAttempts = 5;
 
-async function begin(store: EntryStore, claim: GuardClaim): Promise<GuardVerdict> {
+async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict> {
   const { sagaId, turn, charge } = claim;
   const key = turnKey(sagaId, turn);
   const call = callId();

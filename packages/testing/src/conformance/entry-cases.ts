@@ -1,27 +1,8 @@
-import type { EntryKey, EntryStore, WriteOptions, Written } from '@mcp-saga/server/stores';
+import type { EntryKey, WriteOptions, Written } from '@mcp-saga/server/stores';
 import { SagaTestError } from '../values/errors.ts';
 import { show } from '../values/show.ts';
 import { collectCases, hour, minute, same, type ConformanceCase } from './conformance-case.ts';
-
-/** A store of entries under test, and its clock. */
-export interface EntryStoreUnderTest {
-  readonly store: EntryStore;
-  /** Same store, as another process sees it. */
-  readonly elsewhere: EntryStore;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Advances the clock of the store. */
-  readonly pass: (ms: number) => Promise<void>;
-}
-
-/** Options of `entryStoreConformance`. */
-export interface EntryStoreConformanceOptions {
-  /**
-   * `false` for a store in the process of its hosts: no reply of it is lost, and its clock is theirs.
-   * @default true
-   */
-  readonly isRemote?: boolean;
-}
+import type { StoreUnderTest } from './store-under-test.ts';
 
 const key: EntryKey = { group: 'saga', name: 'turn:1' };
 
@@ -40,26 +21,12 @@ function storedIn(written: Written): unknown {
 }
 
 /**
- * Returns the guarantees of every store of entries, as tests for any test runner.
- * @param make - makes an empty store, for each test
- * @example
- * ```ts
- * import type { EntryStore } from '@mcp-saga/server/stores';
- * import { it } from 'vitest';
- *
- * declare const open: (clock: () => number) => EntryStore; // your store, with a clock of the test
- *
- * const make = async () => {
- *   let time = Date.now();
- *   const store = open(() => time);
- *   return { store, elsewhere: store, now: () => time, pass: async (ms: number) => void (time += ms) };
- * };
- * for (const { title, run } of entryStoreConformance(make)) it(title, run);
- * ```
+ * Guarantees of the entries of a store.
+ * @param isRemote - `false` for a store in the process of its hosts
  */
-export function entryStoreConformance(
-  make: () => Promise<EntryStoreUnderTest>,
-  { isRemote = true }: EntryStoreConformanceOptions = {},
+export function entryCases(
+  make: () => Promise<StoreUnderTest>,
+  isRemote: boolean,
 ): readonly ConformanceCase[] {
   const { cases, test } = collectCases(async () => {
     const made = await make();
@@ -111,6 +78,29 @@ export function entryStoreConformance(
       written.filter(({ status }) => status === 'other').length,
       written.length - isWritten.length,
     );
+  });
+
+  test('replaces an entry by one of many simultaneous writes', async (made) => {
+    const { store, elsewhere, life } = made;
+    const first = versionOf(await store.write(key, { head: 'first' }, 0, life()));
+    const written = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        (index % 2 === 0 ? store : elsewhere).write(key, { head: `head ${index}` }, first, life()),
+      ),
+    );
+    const winners = written.flatMap(({ status }, index) => (status === 'written' ? [index] : []));
+    same(winners.length, 1);
+    same((await elsewhere.read(key))?.head, `head ${winners[0]}`);
+  });
+
+  test('sets a new expiry with each write', async ({ store, life, now, pass }) => {
+    const first = versionOf(await store.write(key, { head: 'a' }, 0, life()));
+    await pass(hour / 2);
+    versionOf(await store.write(key, { head: 'b' }, first, life({ expiresAtMs: now() + hour })));
+    await pass((3 * hour) / 4);
+    same((await store.read(key))?.head, 'b');
+    await pass(hour / 2);
+    same(await store.read(key), undefined);
   });
 
   test('has written what is stored already, if the call is repeated', async ({ store, life }) => {
@@ -240,6 +230,8 @@ export function entryStoreConformance(
     const { head: storedHead, body: storedBody } = (await elsewhere.read(key)) ?? {};
     same(storedHead, head);
     same(storedBody, body);
+    versionOf(await store.write({ ...key, name: 'empty' }, { head, body: '' }, 0, life()));
+    same((await elsewhere.read({ ...key, name: 'empty' }))?.body, '');
     const long: EntryKey = { group: 'a group: 100 % é', name: 'once:'.padEnd(3_000, 'x') };
     versionOf(await store.write(long, { head: 'c' }, 0, life()));
     same((await elsewhere.read(long))?.head, 'c');

@@ -10,7 +10,7 @@ import {
   skewMs,
   type Entry,
   type EntryKey,
-  type EntryStore,
+  type SagaStore,
   type Written,
 } from '@mcp-saga/server/stores';
 import type { Database, Row } from './database.ts';
@@ -18,11 +18,18 @@ import type { SqlValue } from './sql-clients.ts';
 import { keyOf, textOf, wordOf } from './sql-text.ts';
 import { sweeper } from './sweep.ts';
 
-/** Creates a store of entries. */
-export function sqlEntryStore(database: Database): EntryStore {
+/** Returns the function that removes expired rows, to call before each write. */
+export function sweepOf(database: Database): () => Promise<void> {
+  return sweeper(database, statementsOf(database).sweep);
+}
+
+/** Creates the entries of a store. */
+export function sqlEntries(
+  database: Database,
+  sweep: () => Promise<void>,
+): Pick<SagaStore, 'write' | 'remove' | 'read'> {
   const { run } = database;
   const statements = statementsOf(database);
-  const sweep = sweeper(database, statements.sweep);
   const insert = async (values: readonly SqlValue[], limit: number | null) =>
     await (limit === null
       ? run(statements.insert, values)

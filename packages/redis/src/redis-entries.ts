@@ -8,19 +8,19 @@
  * old body, so what has begun can always end. Numbers are formatted with %.0f, because Lua rounds
  * to 14 digits.
  *
- * The bytes of a principal are counted in another key, which may be on another node: those of a new
- * entry before it is written, and those of a replacement after it.
+ * The bytes of a principal are counted in another key (`redis-charges.ts`): those of a new entry before
+ * it is written, and those of a replacement after it.
  */
 import {
   skewMs,
-  type Charge,
   type Entry,
   type EntryKey,
-  type EntryStore,
+  type SagaStore,
   type Written,
 } from '@mcp-saga/server/stores';
 import type { Connection } from './connect.ts';
-import { clock, isOne, whole } from './redis-values.ts';
+import type { Charged, CountBytes } from './redis-charges.ts';
+import { clock, isOne, textsOf, whole, type Texts } from './redis-values.ts';
 
 const parse = `
 local function parse(stored)
@@ -73,70 +73,11 @@ return {1, principal, bytes, kept}
 const read = `${clock}
 return {'read', text(now), redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])}`;
 
-/**
- * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV: limit,
- * bytes to add, their expiry, bytes to subtract, their expiry. Returns 0 and adds nothing if the
- * limit was reached before.
- */
-const count: string = `${clock}
-local slot = 900000
-local slots = {}
-local kept = 0
-for at, bytes in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%d+):(%d+)') do
-  at = tonumber(at)
-  if at * slot > now then
-    slots[at] = tonumber(bytes)
-    kept = kept + bytes
-  end
-end
-if kept >= tonumber(ARGV[1]) then return 0 end
-local function add(bytes, expiry)
-  local at = math.ceil(expiry / slot)
-  slots[at] = math.max(0, (slots[at] or 0) + bytes)
-end
--- First what is added: two changes of one entry may arrive in the other order.
-add(ARGV[2], ARGV[3])
-add(-ARGV[4], ARGV[5])
-local parts = {}
-local last = 0
-for at, bytes in pairs(slots) do
-  if bytes > 0 then
-    table.insert(parts, text(at) .. ':' .. text(bytes))
-    last = math.max(last, at)
-  end
-end
--- A full Redis allows a write after a delete, so the end of a turn is always counted.
-redis.call('DEL', KEYS[1])
-if #parts > 0 then
-  redis.call('SET', KEYS[1], table.concat(parts, ' '))
-  redis.call('PEXPIREAT', KEYS[1], text(last * slot))
-end
-return 1
-`;
-
-/** Bytes of a principal until an expiry (ms since the epoch). */
-interface Charged {
-  readonly principal: string;
-  readonly bytes: number;
-  readonly untilMs: number;
-}
-
-/** Creates a store of entries in Redis. */
-export function entriesOn({ keys, run }: Connection): EntryStore {
-  /** Counts new bytes in place of old ones. `false`: the principal is at its limit. */
-  const charge = async (
-    added: Charged | undefined,
-    replaced: Charged | undefined,
-    limit: Charge['limit'] = Number.MAX_SAFE_INTEGER,
-  ): Promise<boolean> => {
-    const { principal } = added ?? replaced ?? {};
-    if (principal === undefined) return true;
-    const values = [
-      whole(limit),
-      ...[added, replaced].flatMap((one) => [whole(one?.bytes ?? 0), whole(one?.untilMs ?? 0)]),
-    ];
-    return isOne(await run(count, [keys.charges(principal)], values));
-  };
+/** Creates the entries of a store in Redis. */
+export function entriesOn(
+  { keys, run }: Connection,
+  charge: CountBytes,
+): Pick<SagaStore, 'write' | 'remove' | 'read'> {
   const removed = async (key: EntryKey, version: number): Promise<boolean> => {
     const [isRemoved, ...old] = textsOf(await run(remove, keys.entry(key), [String(version)]));
     await charge(undefined, chargedOf(old));
@@ -207,13 +148,4 @@ function entryOf(stored: string | undefined, body: string | undefined): Entry | 
 function chargedOf([principal, bytes, untilMs]: Texts): Charged | undefined {
   if (principal === undefined || principal === '-') return undefined;
   return { principal, bytes: Number(bytes), untilMs: Number(untilMs) };
-}
-
-type Texts = readonly (string | undefined)[];
-
-/** Reads a reply of texts. Clients can be configured to return numbers as numbers. */
-function textsOf(reply: unknown): Texts {
-  return (Array.isArray(reply) ? (reply as unknown[]) : []).map((text) =>
-    typeof text === 'string' || typeof text === 'number' ? String(text) : undefined,
-  );
 }

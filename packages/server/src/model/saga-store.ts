@@ -1,11 +1,12 @@
 import type { Awaitable } from '@mcp-saga/core';
 
 /**
- * Entries of one service, in groups. A group lives in one place (a hash tag, an object), so its
- * entries can change together. A store sees IDs, digests, and ciphertext only.
+ * Store of one service: entries in groups, and a list for each group. A group lives in one place (a
+ * hash tag, an object). A store sees IDs, digests, and ciphertext only.
  *
  * Every rule about sagas is above this interface: which request may use a token again, which answer
- * counts, how many bytes a caller may keep. A store only promises these:
+ * counts, how many bytes a caller may keep. Used tokens, tasks, and links are entries, and the
+ * answers to a link are the list of its group. A store only promises these:
  *
  * - Each method is atomic, and its result holds for all processes. `read` alone may be late.
  * - Times go by one clock, that of the store. A store in memory may use the clock of its host.
@@ -15,7 +16,7 @@ import type { Awaitable } from '@mcp-saga/core';
  *   already is to have written it. Callers never write one value twice, since it is sealed or has a
  *   random ID. A store in memory loses no reply, and accepts no repeated call.
  */
-export interface EntryStore {
+export interface SagaStore {
   /**
    * Replaces version `expected` of an entry (0: no entry), and charges its bytes to a principal. If
    * another version is stored, it writes nothing, and returns the stored entry. A new entry is not
@@ -36,6 +37,26 @@ export interface EntryStore {
   /** Returns an entry; undefined if it is missing or expired. */
   read(key: EntryKey): Awaitable<Entry | undefined>;
   /**
+   * Adds a value to the list of a group, behind the others, and charges its bytes to a principal,
+   * whatever the principal has stored: `maxValues` is the limit. The names of a list are not those of
+   * entries.
+   * @throws Error if the value would expire at once
+   */
+  append(key: EntryKey, value: string, options: AppendOptions): Awaitable<Appended>;
+  /** Returns the list of a group, in the order of the additions. */
+  list(group: string): Awaitable<StoredList>;
+  /**
+   * Removes values from the list of a group, as `list` returned them, so that others find room. The
+   * others keep their order. Values that are gone are ignored.
+   */
+  discard(group: string, values: readonly ListedValue[]): Awaitable<void>;
+  /**
+   * Closes the list of a group, also an empty one: nothing is added any more, and what it holds
+   * stays.
+   * @param expiresAtMs - time at which the store may forget the list (ms since the epoch)
+   */
+  close(group: string, expiresAtMs: number): Awaitable<void>;
+  /**
    * Returns the time since which the store knows its entries, in milliseconds since the epoch.
    * Implement it if a restart forgets all entries. Default: the store forgets nothing.
    * @param nowMs - time of the host (ms since the epoch)
@@ -43,7 +64,7 @@ export interface EntryStore {
   remembersSince?(nowMs: number): number;
 }
 
-/** Place of an entry. */
+/** Place of an entry, or of a value in the list of a group. */
 export interface EntryKey {
   readonly group: string;
   readonly name: string;
@@ -82,7 +103,7 @@ export interface WriteOptions {
   readonly nowMs?: number | undefined;
 }
 
-/** Bytes that count for a principal until the body of the entry goes. */
+/** Bytes that count for a principal until the body of the entry goes, or the value of a list. */
 export interface Charge {
   /** Digest of the principal. */
   readonly to: string;
@@ -100,3 +121,38 @@ export type Written =
   | { readonly status: 'other'; readonly entry: Entry | undefined; readonly nowMs: number }
   /** The principal is at its limit. */
   | { readonly status: 'full'; readonly nowMs: number };
+
+/** Bounds and cost of a value in a list. */
+export interface AppendOptions {
+  /** Greatest number of values in the list. */
+  readonly maxValues: number;
+  /**
+   * Time at which the store may forget the list (ms since the epoch). The latest time of all its
+   * values counts.
+   */
+  readonly expiresAtMs: number;
+  /** Digest of the principal who pays for the value, the same for all values of a list. */
+  readonly chargeTo?: string | undefined;
+}
+
+/**
+ * Result of an addition. If several apply, the first of this list is returned:
+ *
+ * - `added`: the value is in the list
+ * - `taken`: the list has another value of this name, which stays
+ * - `closed`: the list was closed
+ * - `full`: the list has `maxValues` values
+ */
+export type Appended = 'added' | 'taken' | 'closed' | 'full';
+
+/** Value in a list. */
+export interface ListedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** List of a group. */
+export interface StoredList {
+  readonly values: readonly ListedValue[];
+  readonly isClosed: boolean;
+}
