@@ -10,11 +10,16 @@ export function isForm(value: unknown): value is FormSchema {
   return isTexts(required) && Object.values(properties as object).every(isField);
 }
 
+const texts = ['title', 'description', 'format'];
+const bounds = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'];
+
 function isField(value: unknown): boolean {
   if (!isRecord(value)) return false;
-  const { type, title, description, items, enum: values, enumNames, oneOf } = value;
-  if (![title, description].every((one) => one === undefined || typeof one === 'string'))
-    return false;
+  const { type, items, enum: values, enumNames, oneOf, default: initial } = value;
+  const have = (names: readonly string[], kind: string): boolean =>
+    names.every((name) => value[name] === undefined || typeof value[name] === kind);
+  if (!have(texts, 'string') || !have(bounds, 'number')) return false;
+  if (typeof initial === 'object' && !isTexts(initial)) return false;
   if (type === 'array') return isRecord(items) && isChoice(items['enum'], items['anyOf']);
   if (![values, enumNames].every((one) => one === undefined || isTexts(one))) return false;
   if (oneOf !== undefined && !isOptions(oneOf)) return false;
