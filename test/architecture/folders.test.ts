@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOfFolders, listedFolders, sourceFolders, upwardImports } from './folders.ts';
-import { sources } from './packages.ts';
+import { repository, sources } from './packages.ts';
 
 const allImports = importsOfFolders();
 const allFolders = [...sourceFolders().keys()];
@@ -20,6 +22,27 @@ describe.each(sources)('the README of the source of %s', (name) => {
     expect(upwards.map(({ file, to }) => `${file} -> ${to}`)).toEqual([]);
   });
 });
+
+describe.each(['core', 'seal', 'server', 'redis', 'sql', 'cloudflare'])(
+  'each folder of the source of %s',
+  (name) => {
+    it('has a file that opens with a preface', () => {
+      const all = [...sourceFolders()].filter(([folder]) => folder.split('/')[0] === name);
+      // Beside other folders, the root holds the entry points only.
+      const folders = all.filter(([folder]) => all.length === 1 || folder !== `${name}/src`);
+      expect(folders.length).toBeGreaterThan(0);
+      const bare = folders.filter(([folder, files]) => !files.some((file) => opens(folder, file)));
+      expect(bare.map(([folder]) => folder)).toEqual([]);
+    });
+  },
+);
+
+/** `true` for a file that begins with a comment of at least three lines before its imports. */
+function opens(folder: string, file: string): boolean {
+  const text = readFileSync(join(repository, 'packages', folder, file), 'utf8');
+  const [, comment = ''] = /^\/\*\*\n([^]*?) \*\/\n(?:import|export|\n)/.exec(text) ?? [];
+  return comment.split('\n').length > 2;
+}
 
 it('the order of folders forbids imports of a folder above, of an unlisted one, and of another package', () => {
   const order = listedFolders(

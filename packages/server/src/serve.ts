@@ -1,3 +1,9 @@
+/**
+ * A whole server: `serveSagas` returns a handler of requests for any runtime. A request goes
+ * through `http` (host, origin, user), then through `serving` (directly, or by a server of the
+ * SDK), then to its dialect. Answer pages, webhooks, and wake-ups of a queue have paths of their
+ * own.
+ */
 import { present, troubleshootingLink } from '@mcp-saga/core/program';
 import type { KeysOption } from '@mcp-saga/seal';
 import { hostCheck } from './http/allowed-hosts.ts';

@@ -1,3 +1,16 @@
+/**
+ * Effects of any kind. Each kind is one file in `kinds` and one line in `table.ts`: its
+ * specification, and an `Effect` that says how it is asked, run, or read. The functions here know
+ * no kind: they look the effect up.
+ *
+ * A command carries its specification, and no result. `outcomeOf` makes what the body receives
+ * from the entry of the journal, the same in the first run and in each replay. `fingerprintOf` is
+ * the part of a command that must not change between releases. `end-task.ts` checks the answer of
+ * a client and runs code of the server, and both give an entry.
+ *
+ * - An answer is parsed by its schema once. A replay reads what was recorded.
+ * - Errors name paths and fields, never values.
+ */
 import type { ClientStep } from '../model/client-step.ts';
 import { brand, type AskingCommand, type Command, type ControlSpec } from '../model/command.ts';
 import type { EntryType } from '../journal/entry-types.ts';

@@ -1,3 +1,21 @@
+/**
+ * What has happened in a saga, in order. The state of a saga is a small head (`head.ts`), which
+ * changes each turn, and three streams of JSON texts, which only grow:
+ *
+ * - `structure`: type, path, and fingerprint of each entry
+ * - `client`: values that the client knows already
+ * - `server`: values that the client must not see before they are shown
+ *
+ * The token layer compresses the streams apart, so that the length of a token tells nothing of a
+ * secret beside a known value. `entry-types.ts` lists the types of entries with their letters,
+ * which are part of the token format.
+ *
+ * - An entry is written once and never changed. Values are encoded when they are recorded, so
+ *   that a body cannot change them later.
+ * - The journal comes back from the client. Whatever does not parse, or does not fit its type, is
+ *   `MalformedState`: the saga neither continues nor is undone by it.
+ * - The number of entries has a limit, which is checked before an effect runs.
+ */
 import { revive } from '../values/codec.ts';
 import { ReplayMismatch, SagaLimitExceeded, type StepFacts } from '../values/errors.ts';
 import {

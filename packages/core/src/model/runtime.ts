@@ -1,3 +1,8 @@
+/**
+ * What a host gives to a turn: facts, and functions for all that the engine must not do itself,
+ * such as telling the time or deriving a key. A turn that gets the same `Runtime` facts and the
+ * same answers takes the same path.
+ */
 import type { Json } from '../values/json.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import type { Provenance, SampleParams, SampleResult } from './client-step.ts';

@@ -1,3 +1,24 @@
+/**
+ * Runs the generator of a body, and decides what each command gets. It knows no time, no storage,
+ * and no client: the turn tells it the outcomes.
+ *
+ * 1. `start` runs the body up to its first commands. `Scheduler` resumes one fiber (body or
+ *    branch) at a time, in the order in which their results arrived.
+ * 2. A command of control flow (`all`, `race`, `scope`, `abort`) is carried out here. An effect
+ *    becomes a `Task`, unless the next entry of the journal is its result.
+ * 3. While the journal has entries, the next entry must belong to a task that waits: its result
+ *    is given, and the fibers run on. An entry without a task, or a task that the entry does not
+ *    fit, is a `ReplayMismatch`.
+ * 4. At the end of the journal the turn goes live: `record` adds an entry, and gives the result
+ *    in the same way.
+ *
+ * - Replay and the first run take the same path: a result reaches the body only as the journal
+ *   holds it.
+ * - The order of events is that of the entries. Two branches never run at once.
+ * - A branch that is closed gets no result: its questions are withdrawn, its running code is
+ *   awaited, and its `finally` blocks run.
+ * - What a `finally` cannot finish is reported as not undone, never dropped.
+ */
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
 import {
   effectOf,

@@ -1,3 +1,28 @@
+/**
+ * One turn of a generator saga: from a state and the answers of a client to an outcome. The
+ * outcome is a new state with the questions to ask, or the end of the saga.
+ *
+ * 1. `Execution` replays the body with the results in the journal. Nothing runs, and every
+ *    command without a result is a pending task.
+ * 2. `Answers` checks the answers, and gives them to the body in the order of the questions. What
+ *    was overdue when they arrived happens first, each at its own time.
+ * 3. `TaskRunner` runs what is due, within the budget of the turn, until every branch waits for
+ *    the client or the clock. Before an effect that a repetition of the turn might not reach
+ *    again, the state is committed, and the turn goes on as the next one.
+ * 4. When the body has returned, its result is checked. When it has failed, the same loop runs
+ *    the undos.
+ * 5. `outcomeOfTurn` writes the new state, with the questions and the time to come back.
+ *
+ * - A turn is a function of state, answers, and recorded results: the same input gives the same
+ *   commands in the same order, in any process.
+ * - Whatever has an effect is recorded before the body sees its result. If the journal has no
+ *   room for the result, the effect does not run.
+ * - An outcome that nobody knows, because an earlier run of the turn was interrupted, is
+ *   `unknown`, never `failed`.
+ * - `TurnAborted`, `AnswerConflict`, and `MalformedState` change nothing: the token before the
+ *   turn stays good. Code that the journal does not fit undoes the saga only if its policy says
+ *   so. Any other error ends the saga, and undoes it.
+ */
 import { Answers } from './answers.ts';
 import { assertAwaited, awaitedFacts, newMismatch, toMismatch } from '../replay/replay-mismatch.ts';
 import type { ClientAnswer } from '../model/client-step.ts';

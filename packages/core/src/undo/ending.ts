@@ -1,3 +1,21 @@
+/**
+ * How a saga ends: phases of the body, the reason for its end, and the undo of its steps.
+ *
+ * A body is `running`, then perhaps `ending` (it was told to end, and its `finally` blocks run),
+ * then perhaps `undoing`, and at last `ended`. `Phase` holds where it is. `Ending` records why a
+ * body ends from outside (cancelled, result refused, state too large, limit), so that a replay
+ * ends it at the same place.
+ *
+ * `UndoStack` (`undo-stack.ts`) has the undos of finished steps, last first. `undoAll`
+ * (`undo-all.ts`) is a body itself, whose steps are journaled: after a crash, the undo goes on
+ * where it was.
+ *
+ * - Nothing is undone twice, and nothing before a pivot is undone at all.
+ * - A failed undo does not stop the others. Each step of the saga is in the report once: as
+ *   compensated, or as uncompensated.
+ * - The journal may grow beyond its limit during the end, since the limit may be the reason for
+ *   it.
+ */
 import {
   SagaCancelled,
   SagaError,

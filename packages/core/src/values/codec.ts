@@ -1,3 +1,8 @@
+/**
+ * Values as JSON text, and back. The text is what a journal holds, so the same value gives the
+ * same text in any process and any release. Text that comes back may be hostile: `decode` and
+ * `revive` read what `encode` writes and nothing else, within a limit of depth.
+ */
 import { classNameOf } from './class-name.ts';
 import { SagaError } from './errors.ts';
 import {

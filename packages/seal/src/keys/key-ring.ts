@@ -1,3 +1,11 @@
+/**
+ * The keys of a service, newest first: the first seals, and all of them open. A ring is made of
+ * the forms that `key-input.ts` reads, which refuses keys that are evidently not random.
+ * `key-schedule.ts` derives the key of one saga and purpose.
+ *
+ * - A key leaves this folder only as a derived key. Printing a ring, or turning it into JSON,
+ *   shows IDs only.
+ */
 import { optionError } from '../model/option-error.ts';
 import { chain, type MaybePromise } from '../model/maybe-promise.ts';
 import { toBase64Url } from '../platform/base64url.ts';

@@ -1,3 +1,7 @@
+/**
+ * Errors of this package, and values that may be promises. An error has a code for programs and a
+ * fixed text for people, and never a key, a token, or a value.
+ */
 /** Code of a {@link SealError}, stable across releases. */
 export type SealErrorCode = 'keys' | 'arguments' | 'refused' | 'too_large' | 'unsupported';
 

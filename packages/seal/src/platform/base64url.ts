@@ -1,3 +1,7 @@
+/**
+ * What differs between runtimes: base64url, and the modules of Node, which are loaded only where
+ * they exist. With or without them, the same input gives the same text.
+ */
 import { loadNode } from './node.ts';
 import type { NodeBuiltins, NodeBytes } from './node.ts';
 

@@ -1,3 +1,19 @@
+/**
+ * A sealer turns claims and streams of bytes into a token, and a token back into them. Two
+ * implementations write and read the same tokens: `fast-sealer.ts` with `node:crypto`, without a
+ * promise, and `portable-sealer.ts` with WebCrypto. `sealer-setup.ts` holds what both share: the
+ * derived keys, and the checks of an opened token.
+ *
+ * 1. The envelope is parsed without a key, and its text must be the one that this format writes.
+ * 2. The key is derived from the ring by purpose, audience, key ID, and saga, so that a token of
+ *    another kind or service does not decrypt.
+ * 3. After decryption, claims are compared with what the caller expects: time first, then method,
+ *    call, and principal.
+ *
+ * - Every refusal is a `TokenRefused` with one text. Its reason is for the operator, and never
+ *   reaches a client.
+ * - Nothing of a token is used before its tag has been verified.
+ */
 import { createNodeBase64Url, portableBase64Url } from '../platform/base64url.ts';
 import { SealError } from '../model/errors.ts';
 import { createFastSealer } from './fast-sealer.ts';

@@ -1,3 +1,15 @@
+/**
+ * The parts of a token, from the outside to the inside:
+ *
+ * - `envelope.ts`: a JWE in compact form, with the saga ID and the key ID readable in its header
+ * - `layout.ts`: the plaintext, which is claims and streams, padded so that lengths tell little
+ * - `claims.ts`: who, what, and until when
+ * - `byte-layout.ts`: numbers and bytes
+ * - `token-limits.ts`: sizes that are refused before they cost time
+ *
+ * For each content there is one text. A parser that accepted two texts of one token would let a
+ * used token be used again, as another one.
+ */
 import type { Base64UrlCodec } from '../platform/base64url.ts';
 import { TokenRefused } from '../model/errors.ts';
 import { isPaddedLength } from './layout.ts';

@@ -3,15 +3,18 @@ import type { Limits } from './token-limits.ts';
 import { importZlib, type NodeZlib } from '../platform/node.ts';
 import { ByteReader, ByteWriter } from './byte-layout.ts';
 
-// Plaintext of a token, layout 1. `bytes.ts` describes the numbers.
+// Plaintext of a token, in this order (`byte-layout.ts` describes the numbers):
 //
-// 1 the version, one byte c number: the bytes of the claims ... the claims, see claims.ts n number:
-// the streams for each stream 2 s + d number: s stored bytes; d is 1 for a compressed stream b
-// number: the bytes of the stream, if it is compressed ... the stored bytes of each stream, one
-// after the other ... 0..63 zeros, up to 24 bytes more than a multiple of 64
+// - the version of the layout, as one byte
+// - a number: the bytes of the claims, and the claims (`claims.ts`)
+// - a number: how many streams follow
+// - for each stream a number: twice its stored bytes, plus 1 if it is compressed; and for a
+//   compressed stream a number: its bytes before compression
+// - the stored bytes of each stream, one after the other
+// - up to 63 zeros, until the length is 24 bytes more than a multiple of 64
 //
-// A compressed stream was compressed alone, by raw DEFLATE (RFC 1951), and is longer than its
-// stored bytes.
+// A compressed stream is compressed alone, by raw DEFLATE (RFC 1951), and is longer than its stored
+// bytes.
 
 const layoutVersion = 1;
 

@@ -1,3 +1,15 @@
+/**
+ * Dialects: the ways in which clients of MCP can take part in a call of several steps. A dialect
+ * decodes a request to a call of the host (start, resume, cancel, status), and encodes the turn.
+ * It decides nothing about a saga.
+ *
+ * A request that carries a token goes to the dialect that issued it. Otherwise the first of
+ * `dialects` that serves the client wins; the last one serves all. The saga methods,
+ * `requests/resume`, and the methods of tasks are dialects, too, with requests of their own.
+ *
+ * - A token opens only in the dialect that sealed it: the method is one of its claims.
+ * - Every refused token gets the fixed response of its dialect.
+ */
 import type { ClientCall } from '../model/call-types.ts';
 import type { Dialect } from './parts/dialect.ts';
 import type { SagaHostCore } from '../requests/host.ts';

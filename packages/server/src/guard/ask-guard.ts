@@ -1,3 +1,8 @@
+/**
+ * Between a request and the guard: what a claim says, how long its entry must live, and which
+ * error the client gets while the guard is down. What a claim may do is decided in
+ * `store/decide.ts`.
+ */
 import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';

@@ -1,3 +1,8 @@
+/**
+ * Checks of HTTP before MCP: the options of a server, its allowed hosts and origins, the size of a
+ * body, the user of a request, and the OAuth metadata. A request that fails a check has run
+ * nothing, and its response names what to change.
+ */
 import { optionError, type NamesOf } from '@mcp-saga/core/shared';
 import type { Awaitable, User } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';

@@ -1,3 +1,9 @@
+/**
+ * Sagas on an `McpServer` of either SDK, which is known by its structure and never imported. Each
+ * saga becomes a tool, a prompt, or a resource; the saga methods and the tasks get handlers of
+ * their own. `answer-call.ts` makes a `ClientCall` of a request, in the terms of no SDK, and lets
+ * its dialect answer.
+ */
 import { optionError, type NamesOf } from '@mcp-saga/core/shared';
 import { tasksKey } from '../dialects/tasks/task-status.ts';
 import { forInvocation, hostFor, type SagaHostCore } from '../requests/host.ts';

@@ -1,3 +1,7 @@
+/**
+ * Types that several folders share, without logic. The options of a host are in this file: what
+ * each one means, its unit, and its default.
+ */
 import type {
   SampleParams,
   HostSampling,

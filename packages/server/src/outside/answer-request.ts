@@ -1,3 +1,17 @@
+/**
+ * Requests of people and systems that are not the client: answer pages (`answer-page.ts`, a form
+ * that one person fills in) and webhooks (`event-request.ts`).
+ *
+ * 1. The link leads to a sealed ticket, which says what is asked, of whom, and where the answer
+ *    goes.
+ * 2. The sender is identified: by the host, by the check of a webhook, or by the link alone if
+ *    the saga accepts that.
+ * 3. The answer is sealed for its box, and added to it. A queue is told to wake the saga.
+ *
+ * - GET never answers, because chat tools and virus scanners open links.
+ * - A link that does not open gives one page, whatever the reason is.
+ * - The page says that an answer was recorded only after a read has found it in the box.
+ */
 import { TokenRefused } from '@mcp-saga/seal';
 import { isResponse } from '../http/serve-options.ts';
 import type { Caller } from '../model/caller.ts';

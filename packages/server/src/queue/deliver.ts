@@ -1,3 +1,17 @@
+/**
+ * Messages of a queue: they continue a saga in the place of its client, and end one that its
+ * client has left. A message is a sealed token, so whoever holds it can do no more than let time
+ * pass.
+ *
+ * 1. The message is opened, and its turn is claimed like a request of the client without answers.
+ * 2. If the turn ran already, its stored response leads to the next one, until the saga waits or
+ *    has ended.
+ * 3. A saga past the time of its client is undone. Past a pivot it goes on instead.
+ *
+ * - A message can be delivered any number of times, by any number of processes, in any order.
+ * - Whatever throws leaves the saga as it is, and the message must be delivered again.
+ * - Before a turn waits, the message of the next one is stored.
+ */
 import { present } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 import { digestText, TokenRefused } from '@mcp-saga/seal';

@@ -1,3 +1,18 @@
+/**
+ * Requests of a host. `start.ts` begins a saga, `resume.ts` opens a token and takes its turn,
+ * `cancel.ts` ends a saga, and `status.ts` reads one. `host.ts` gives each of them the parts of
+ * the host.
+ *
+ * 1. The token is opened, and its claims are compared with the request and the caller
+ *    (`open-for-caller.ts`).
+ * 2. The answers that fit open questions identify the request: the same answers are the same
+ *    request.
+ * 3. `take` claims the turn at the guard, and runs it, or gets what the guard has kept.
+ * 4. `takeNewest` goes on to the newest turn, if only time has moved the saga on.
+ *
+ * - All checks come before the claim: a request that is refused has used nothing.
+ * - A client that has decided something with a token cannot decide otherwise with it.
+ */
 import type { Json } from '@mcp-saga/core';
 import { decodeHead, isUnsupported, type ClientAnswer } from '@mcp-saga/core/program';
 import { digestOf } from '../guard/ask-guard.ts';

@@ -1,3 +1,9 @@
+/**
+ * Answers a request of MCP 2026-07-28 without a server of the SDK, which is made anew for each
+ * request and takes half of its time. `direct-request.ts` reads only requests that the SDK would
+ * answer with one JSON body, and leaves every other one to `sdk-serving.ts`. Both ways give the
+ * same response, which the property tests compare; `direct-response.ts` writes it.
+ */
 import { present } from '@mcp-saga/core/program';
 import type { User } from '@mcp-saga/core';
 import { callSagaMethod, toolNamed } from '../mcp/attach-saga-methods.ts';

@@ -1,3 +1,9 @@
+/**
+ * The parts of a host, made once of its options. `check-options.ts` and `known-options.ts` refuse
+ * what is unknown or of the wrong type, by the name of the option; the other files complete one
+ * group of options each. Every function of the server takes the parts that it uses, and never the
+ * options.
+ */
 import { warningOfNode, type RuntimeProcess } from './node-version.ts';
 import { present, troubleshootingLink } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';

@@ -1,3 +1,13 @@
+/**
+ * Everything that this service seals for itself or for a client: tokens, records of the guard,
+ * states of handles, messages of a queue. `sealed-saga.ts` writes and reads the state of a saga,
+ * `guard-records.ts` what a guard keeps, and `resolve-program.ts` finds the code that continues a
+ * saga.
+ *
+ * - Each kind has its own purpose, and so its own key: none opens in the place of another.
+ * - What comes back is checked field by field before it is used (`readSealedRecord`).
+ * - Values that a client chose and values that it must not see are never compressed together.
+ */
 import { decodeHead, isRecord, present, type Outcome } from '@mcp-saga/core/program';
 import {
   skewMs,

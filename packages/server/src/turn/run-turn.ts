@@ -1,3 +1,24 @@
+/**
+ * One turn at the host: a claimed token and answers go in, and a response comes out that can be
+ * repeated.
+ *
+ * 1. `Lease` (`turn-lease.ts`) claims the turn at the guard, or finds what another request has
+ *    done with the token.
+ * 2. `turnRuntime` makes what the engine gets from this host, and `advanceFrom` runs the turn of
+ *    the program.
+ * 3. Each commit stores a response, begins the next turn under the same lease, and tells the
+ *    queue.
+ * 4. `suspend` seals the state into the next token. A state that does not fit ends the saga,
+ *    which is undone within this turn.
+ * 5. The response is sealed, then stored at the guard, and only then returned. The queue gets its
+ *    message last.
+ *
+ * - Whoever repeats the request gets the stored response. A turn without a response is run again
+ *   only as an interrupted one.
+ * - A turn that changed nothing gives its token back.
+ * - If this process cannot continue the saga, nothing runs, and the token stays good for another
+ *   one.
+ */
 import { SagaLimitExceeded, TurnAborted, type IgnoredAnswer, type Program } from '@mcp-saga/core';
 import {
   type CommitPoint,

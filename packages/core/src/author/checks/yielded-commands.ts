@@ -1,3 +1,9 @@
+/**
+ * Checks at compile time. The types of the yielded commands are a union, from which these types
+ * read what the body does: whether it needs `forks`, yields what is no command, or returns what
+ * does not fit. A failed check is a sentence in the type of the argument, because that is what an
+ * editor shows.
+ */
 import type {
   AskingCommand,
   asksClient,

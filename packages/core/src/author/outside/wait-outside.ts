@@ -1,3 +1,20 @@
+/**
+ * A wait for people or systems that are not the client: the part that `approval` and `waitFor`
+ * share. It is written with the commands of authors, so its deliveries, reads, and time limits are
+ * journaled, retried, and replayed like any saga.
+ *
+ * 1. The link is delivered to the first recipients, as a step.
+ * 2. A poll reads the stored answers in each turn, and `decide` says whether they suffice.
+ * 3. Reminders and escalations are deliveries, too, at their own times.
+ * 4. When the time is over, the box is closed first, and read for the last time after that.
+ * 5. When the wait is withdrawn, its box is closed as well.
+ *
+ * - An answer that somebody was told is recorded counts: nothing is decided between the last read
+ *   and the close.
+ * - A question that the code asks otherwise has another box. Answers in the box of an outdated
+ *   question do not count, and their people are asked again.
+ * - An event that nobody waits for is removed, so that it cannot keep out the awaited one.
+ */
 import { command } from '../../effects/effect-of.ts';
 import { outsideCode, type OutsideAccess } from '../../effects/parts/outside-code.ts';
 import type { PollSpec } from '../../effects/kinds/poll.ts';

@@ -1,3 +1,8 @@
+/**
+ * Makes a saga of options and a body. All options are checked when the module is loaded, so that a
+ * mistake stops the start of a server and not a call. The result is a `Program`, which knows how
+ * to advance a state by one turn, and nothing of the protocol.
+ */
 import { present } from '../../values/json.ts';
 import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';

@@ -1,3 +1,14 @@
+/**
+ * A side effect on the server, the only kind whose outcome can be unknown.
+ *
+ * Each attempt gets the same idempotency key. A failed attempt is repeated by its retry policy:
+ * within the turn, or in a later turn with an entry `retry` that says when. A `once` step is
+ * claimed at the guard before its first attempt.
+ *
+ * - An attempt after which nobody knows what happened (a timeout, an abort, an interrupted run)
+ *   makes the outcome `unknown`, and a later failure of the step does not make it known again.
+ * - A step whose claim fails has not run, and the turn stops there.
+ */
 import type { StepUndo } from '../../model/command.ts';
 import type { Runtime } from '../../model/runtime.ts';
 import { undoMark } from '../../values/path.ts';

@@ -1,3 +1,9 @@
+/**
+ * What a kind of effect is made of. A kind declares facts (which entries it has, where it runs,
+ * what of it must not change), and at most one way to get an outcome: `question` (the client
+ * answers), `run` (code of the server), or `read` (a fact of the turn). The engine decides when; a
+ * kind never looks at the clock, the journal, or other tasks.
+ */
 import type { ClientStep } from '../../model/client-step.ts';
 import type { HostSampling, Runtime } from '../../model/runtime.ts';
 import type { EntryType } from '../../journal/entry-types.ts';

@@ -1,3 +1,18 @@
+/**
+ * The times of a turn, in milliseconds since the epoch. A turn has two of them:
+ *
+ * - `receivedAt`: the answers arrived for the first time. It decides what is overdue, and is the
+ *   same when an interrupted turn is repeated.
+ * - `began`: this run of the turn began. What begins in this turn begins now.
+ *
+ * Without an interruption both are equal. A wait of an earlier turn (`isEarlier`) lives in the
+ * time of the answers, and any other wait in the time of this run: `timeFor` and `fromTimeOf`
+ * convert between the two by their difference.
+ *
+ * `Overdue` lets waits that are over end one after the other, each at its own time and with all
+ * that follows from it, as if the saga had been awake. `waits.ts` says when a single task is due,
+ * over, or too late for the life of its saga.
+ */
 import { isAskedOfClient } from '../../effects/effect-of.ts';
 import type { Task } from '../../replay/fiber.ts';
 import type { Head } from '../../journal/head.ts';

@@ -1,3 +1,9 @@
+/**
+ * What the dialects of MCP's own requests share: their type, the start of a call
+ * (`begin-call.ts`), all turns in one request (`in-one-request.ts`), the text and the arguments
+ * for a model that calls again (`interim-result.ts`, `model-arguments.ts`), and whether the client
+ * is still there (`client-presence.ts`).
+ */
 import type { DialectCapabilities } from '../../model/dialect-capabilities.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import type { FrozenAnswer } from '../../wire/wire-error.ts';

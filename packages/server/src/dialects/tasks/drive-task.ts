@@ -1,3 +1,16 @@
+/**
+ * Tasks of MCP: a call that goes on after its response. With a store, a task is a sealed record,
+ * which `create-task.ts` makes and `task-record.ts` changes atomically; `drive-task.ts` runs its
+ * turns in the background, and `task-methods.ts` answers the methods. Without a store, the ID of a
+ * task is the sealed state of a saga that only waits.
+ *
+ * 1. `begin` takes the lease of the record, and notes which answers the turn takes.
+ * 2. `takeTurn` runs the turn as a request of the host, with its own guard.
+ * 3. The result goes into the record, unless another process has the lease by now.
+ *
+ * - An interrupted turn is repeated with the same answers, because the guard would refuse others.
+ * - A task that has ended never changes.
+ */
 import { TurnAborted } from '@mcp-saga/core';
 import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../model/caller.ts';

@@ -1,3 +1,15 @@
+/**
+ * Tickets of links, and the answers to them, in a store that need not be trusted.
+ *
+ * Each question has a box: the list of a group whose ID is derived from the secret of the saga and
+ * from the question. An answer is named by its slot, a digest of the secret of the box and of who
+ * answers, so that each person or event counts once. Tickets (`ticket.ts`, `link.ts`) are entries.
+ *
+ * - An answer is sealed for its saga and slot. One that was altered, moved, or repeated counts
+ *   for nothing.
+ * - The first answer in a slot stays, and a closed box takes none.
+ * - Boxes and tickets live for a day longer than the saga.
+ */
 import type { Awaitable, Json } from '@mcp-saga/core';
 import { present, type CloseReason, type OutsideAnswer, sealedBytes } from '@mcp-saga/core/program';
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
