@@ -9,7 +9,7 @@ import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaStatus } from '../requests/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { toFields } from '../wire/step-answers.ts';
-import { bindToRequest, digestRequestId } from '../token/sealed-saga.ts';
+import { digestRequestId } from '../token/sealed-saga.ts';
 import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
 import { resumeTokenMethod } from '../token/sealed-saga.ts';
 import type { CallMethod, ClientCall } from '../model/call-types.ts';
@@ -20,6 +20,7 @@ import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { principalOf } from '../requests/open-for-caller.ts';
+import { bindToRequest } from '../token/saga-of-turn.ts';
 
 /** Methods of this dialect. */
 export const resumableMethods = {
@@ -167,7 +168,7 @@ export async function getStatus(
   }
   if (typeof token !== 'string') throw invalidField('resumeToken: expected a string');
   const { look, sagaId } = await statusOf(host, token, caller);
-  const { state, isAsking } = await look(RunningRequest.of(host, sagaId)?.newestToken);
+  const { state, isAsking } = await look(RunningRequest.of(host, sagaId)?.newest);
   return {
     requestId: requestId as string | number,
     status: state,

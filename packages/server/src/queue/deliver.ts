@@ -27,12 +27,12 @@ import { take, withoutAnswers } from '../requests/resumption.ts';
 import { queueDown } from '../settings/host-queue.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { readSealed } from '../store/sealed-values.ts';
-import { openCommitted } from '../token/resolve-program.ts';
 import { abandonedAt, atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
 import { openWake, type OpenWake } from '../token/wake-token.ts';
 import type { GuardedTurn } from '../turn/turn-lease.ts';
 import { dueOf, sendWake } from '../turn/settle.ts';
 import { NotEnded } from '../wire/errors.ts';
+import { openTurn } from '../token/saga-of-turn.ts';
 
 /**
  * Continues the saga of a queue message, as a request of its client without answers would. Once the
@@ -193,7 +193,7 @@ async function nextOf(
   { client }: OpenWake,
   turn: SuspendedTurn,
 ): Promise<OpenWake> {
-  const opened = await openCommitted(host, turn.token);
+  const opened = await openTurn(host, turn);
   const due = dueOf(turn, opened.saga.claims.iat, opened.saga);
   return { ...opened, due, client, tokenBytes: turn.token.length };
 }

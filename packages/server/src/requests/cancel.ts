@@ -1,6 +1,6 @@
 import { SagaCancelled } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
-import { atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
+import { cancelExpiry, toSealedSaga } from '../token/sealed-saga.ts';
 import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { digestOf } from '../guard/ask-guard.ts';
@@ -15,6 +15,7 @@ import { withoutAnswers } from './resumption.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { inPlaceOf } from '../token/guard-records.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { openTurn } from '../token/saga-of-turn.ts';
 
 /** Ends a saga and undoes its steps. An abandoned saga past its pivot continues instead. */
 export async function cancel(
@@ -188,11 +189,11 @@ export interface Cancelled extends OpenSaga {
 async function nextOf(
   host: HostParts,
   { isAbandoned, forward }: Cancelled,
-  { token, sagaId, steps, due, retryAfterMs = 0 }: SuspendedTurn,
+  turn: SuspendedTurn,
   until: number = Number.POSITIVE_INFINITY,
 ): Promise<Cancelled> {
-  const expect = { purpose: 'token', sid: sagaId, ...atAnyTime } as const;
-  const next = found(host, await host.keys.responses.open(token, expect));
+  const { token, steps, due, retryAfterMs = 0 } = turn;
+  const next = await openTurn(host, turn);
   const { claims } = next.saga;
   const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
   const abandoned = {
@@ -229,7 +230,8 @@ async function open(
   if (methods !== undefined) return by(await openSaga(host, token, caller, { methods }), false);
   try {
     // A cancel token acts for the sealed principal, so that no caller is needed.
-    return by(found(host, await host.keys.responses.open(token, { purpose: 'cancel' })), true);
+    const sealed = await host.keys.responses.open(token, { purpose: 'cancel' });
+    return by(found(host, toSealedSaga(sealed)), true);
   } catch (error) {
     // Cancel tokens have a separate key.
     const isOther = error instanceof TokenRefused && error.reason === 'undecryptable';

@@ -4,10 +4,10 @@ import type { Caller } from '../model/caller.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { openCommitted } from '../token/resolve-program.ts';
 import type { GuardedTurn } from '../turn/turn-lease.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import { take, withoutAnswers, type Resumption } from './resumption.ts';
+import { changedTurn, openTurn, sagaOf } from '../token/saga-of-turn.ts';
 
 /**
  * Takes the turn of a request, wherever the saga is by now.
@@ -85,13 +85,13 @@ function hasPage(turn: SagaTurn): boolean {
 async function behind(
   host: HostParts,
   { saga: before, news, at, askedAt, mayStay, request }: Resumption,
-  { token }: SuspendedTurn,
+  turn: SuspendedTurn,
 ): Promise<Resumption> {
-  const opened = await openCommitted(host, token);
+  const opened = await openTurn(host, turn);
   const ids = stepIdsOf(before.state.generation);
   const open = [...news].filter(([stepId]) => isSameQuestion(stepId, before, opened.saga));
   return {
-    ...withoutAnswers(host, opened, token.length),
+    ...withoutAnswers(host, opened, turn.token.length),
     answers: new Map(open.map(([stepId, answer]) => [ids.toWire(stepId), answer])),
     news: new Map(open),
     at,
@@ -126,9 +126,10 @@ async function withRest(host: HostParts, taken: GuardedTurn): Promise<GuardedTur
   const { turn, wentOn } = taken;
   if (wentOn === undefined || turn.status !== 'suspended' || turn.retryAfterMs === undefined)
     return taken;
-  const { claims } = (await openCommitted(host, turn.token)).saga;
+  const { claims } = await sagaOf(host, turn);
   const passed = Math.max(0, host.timing.clock() - claims.iat);
-  return { ...taken, turn: { ...turn, retryAfterMs: Math.max(0, turn.retryAfterMs - passed) } };
+  const retryAfterMs = Math.max(0, turn.retryAfterMs - passed);
+  return { ...taken, turn: await changedTurn(host, turn, { retryAfterMs }) };
 }
 
 /** Adds the IDs of answers to questions that are no longer open. */

@@ -14,6 +14,7 @@ import type { Gate, HostParts } from '../settings/host-parts.ts';
 import { assertKnownPrincipal } from '../settings/known-options.ts';
 import { keptBytesOf } from '../token/guard-records.ts';
 import { type OpenSaga, openSealed, found } from '../token/resolve-program.ts';
+import { toSealedSaga } from '../token/sealed-saga.ts';
 
 /** Expectations of a request for its token, in addition to those of the host. */
 export type TokenExpectations = Omit<
@@ -23,6 +24,12 @@ export type TokenExpectations = Omit<
   /** Purpose of the sealed text. @default 'token' */
   readonly purpose?: SealedToken['purpose'];
 };
+
+/** Saga of a token that a client has sent. */
+export interface OpenedToken extends OpenSaga {
+  /** Bytes of all streams, after decompression. */
+  readonly inflatedBytes: number;
+}
 
 /** Opens a token for a turn, with all checks before the guard. */
 export async function openSaga(
@@ -37,7 +44,11 @@ export async function openSaga(
 }
 
 /** Throws `rate_limited` for a request beyond the rate limit. The token stays valid. */
-export async function assertRate(host: HostParts, opened: OpenSaga, token: string): Promise<void> {
+export async function assertRate(
+  host: HostParts,
+  opened: OpenedToken,
+  token: string,
+): Promise<void> {
   const { claims, sagaId } = opened.saga;
   const facts = {
     principal: claims.principal,
@@ -59,7 +70,7 @@ export async function openForCaller(
   token: string,
   caller: Caller,
   expect: TokenExpectations,
-): Promise<OpenSaga> {
+): Promise<OpenedToken> {
   const principal = await principalOf(caller, host.gate);
   const { rejectIssuedBefore } = host.gate;
   const expected: Expectations = {
@@ -73,11 +84,12 @@ export async function openForCaller(
   const sealed = await openSealed(host.observer, host.keys.sealer, token, expected);
   if (!(await host.gate.authorize(caller, { ...sealed.claims.saga })))
     throw new TokenRefused('forbidden');
-  const saga = found(host, sealed);
-  if (saga.program?.forks !== 'accept' && isForgotten(host, sealed.claims.iat))
+  const opened = found(host, toSealedSaga(sealed));
+  if (opened.program?.forks !== 'accept' && isForgotten(host, sealed.claims.iat))
     throw new TokenRefused('guard_restarted');
-  assertBegun(host, saga.saga.claims);
-  return saga;
+  assertBegun(host, opened.saga.claims);
+  const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);
+  return { ...opened, inflatedBytes };
 }
 
 /** Makes the error of a turn beyond a rate limit. */

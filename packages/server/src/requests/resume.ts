@@ -5,13 +5,13 @@ import type { Caller } from '../model/caller.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { openCommitted, standIn } from '../token/resolve-program.ts';
+import { standIn } from '../token/resolve-program.ts';
 import { takeNewest } from './newest-resumption.ts';
 import { openSaga, type TokenExpectations } from './open-for-caller.ts';
 import { reportInstantRefusals, withoutAnswers, type Resumption } from './resumption.ts';
-import { sealedFor } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import type { SagaTurn } from '../model/turn.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { openTurn, turnFor } from '../token/saga-of-turn.ts';
 
 /** Continues a saga from its token: every turn after the first. */
 export async function resume(
@@ -35,7 +35,7 @@ export async function resume(
         );
       }
       // A repeated request continues after the commit.
-      current = await committed(host, turn.token, request);
+      current = await committed(host, turn, request);
     }
   } catch (error) {
     if (error instanceof TokenRefused) host.observer.reject(error.reason);
@@ -45,12 +45,12 @@ export async function resume(
 
 /** Seals a stored turn for the method of the current dialect. */
 async function sealedAs(
-  { guard, keys: { sealer } }: HostParts,
+  host: HostParts,
   method: string | undefined,
   turn: SagaTurn,
 ): Promise<SagaTurn> {
-  if (method === undefined || guard === undefined || turn.status !== 'suspended') return turn;
-  return { ...turn, token: await sealedFor(method, sealer, turn.token) };
+  if (method === undefined || host.guard === undefined || turn.status !== 'suspended') return turn;
+  return await turnFor(host, method, turn);
 }
 
 /** Opens the token of a client, with all checks before the guard. */
@@ -92,11 +92,11 @@ async function opened(
 /** Opens the turn after a commit. The answers of the request belong to the turn before. */
 async function committed(
   host: HostParts,
-  token: string,
+  turn: SuspendedTurn,
   { dialect, beforeContinueAs, onCommit }: ResumeRequest,
 ): Promise<Resumption> {
   return {
-    ...withoutAnswers(host, await openCommitted(host, token), token.length),
+    ...withoutAnswers(host, await openTurn(host, turn), turn.token.length),
     mayStay: false,
     isBehindCommit: true,
     request: present({ dialect, beforeContinueAs, onCommit }),

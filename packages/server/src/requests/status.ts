@@ -8,10 +8,11 @@ import type { SagaTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { openResponse } from '../token/guard-records.ts';
 import { fromHandle } from '../token/handles.ts';
-import { openCommitted, standIn, type OpenSaga } from '../token/resolve-program.ts';
+import { standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { roundOf } from '../token/sealed-saga.ts';
 import { elapse } from '../turn/elapse.ts';
 import { assertRate, openForCaller } from './open-for-caller.ts';
+import { openTurn, type TokenOfTurn } from '../token/saga-of-turn.ts';
 
 /** Facts about the saga of a token, for callers with access. */
 export interface SagaStatus {
@@ -28,7 +29,7 @@ export interface SagaStatus {
    * @param running - newest token of a request that runs the saga in this process
    * @throws SagaHostError `rate_limited`
    */
-  readonly look: (running?: string) => Promise<SagaProgress>;
+  readonly look: (running?: TokenOfTurn) => Promise<SagaProgress>;
 }
 
 /** Progress of a saga in its newest turn. */
@@ -89,8 +90,8 @@ async function progressOf(host: HostParts, opened: OpenSaga): Promise<SagaProgre
  * Returns the progress of a saga that a request of this process runs. The guard is not asked: its
  * lease may have expired during a long step, and a claim would take the turn from the live request.
  */
-async function progressOfRunning(host: HostParts, newestToken: string): Promise<SagaProgress> {
-  const newest = await openCommitted(host, newestToken);
+async function progressOfRunning(host: HostParts, turn: TokenOfTurn): Promise<SagaProgress> {
+  const newest = await openTurn(host, turn);
   const isAsking = standIn(newest).asked(newest.saga.state.program).length > 0;
   return { state: 'processing', isAsking };
 }
@@ -105,7 +106,7 @@ async function newestOf(
     if (response === undefined) return newest;
     const { turn } = await openResponse(host, newest.saga, response);
     if (turn.status !== 'suspended') return turn;
-    newest = await openCommitted(host, turn.token);
+    newest = await openTurn(host, turn);
   }
 }
 

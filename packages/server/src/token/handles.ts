@@ -4,8 +4,10 @@ import { chargeFor } from './charge-for.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { keptBytesOf } from './guard-records.ts';
-import { atAnyTime, sealSagaAs, toSealedSaga } from './sealed-saga.ts';
+import { sealSagaAs } from './sealed-saga.ts';
 import { readSealed, writeSealed } from '../store/sealed-values.ts';
+import { sagaOf } from './saga-of-turn.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
 
 /** The sealed state of a saga: a token, or the entry of a handle. */
 export interface SealedToken {
@@ -17,19 +19,20 @@ export interface SealedToken {
 const handleForm = /^[\w-]{22}$/;
 
 /**
- * Stores the state of a token and returns a handle. Returns the token itself if the store fails, or
+ * Stores the state of a turn and returns a handle. Returns the token itself if the store fails, or
  * keeps too much for the saga or its principal.
  *
  * A state has one handle, made of the secret of its saga: a turn that changes nothing, and a request
  * that is repeated, store nothing.
  */
-export async function toHandle(host: HostParts, token: string): Promise<string> {
+export async function toHandle(host: HostParts, turn: SuspendedTurn): Promise<string> {
+  const { token } = turn;
   const { handles } = host.offers;
   const { sealer } = host.keys;
   const { hooks, reject } = host.observer;
   if (handles === undefined) return token;
   try {
-    const saga = toSealedSaga(await sealer.open(token, { purpose: 'token', ...atAnyTime }));
+    const saga = await sagaOf(host, turn);
     const { claims } = saga;
     if (keptBytesOf(host, saga, token.length) >= host.limits.maxKeptBytesPerSaga) {
       reject('guard_full');

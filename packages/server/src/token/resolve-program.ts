@@ -11,7 +11,6 @@ import {
 import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { atAnyTime, toSealedSaga } from './sealed-saga.ts';
 import type { FailedTurn, SagaTurn } from '../model/turn.ts';
 
 /**
@@ -41,8 +40,6 @@ export interface OpenSaga {
   readonly program: Program | undefined;
   /** Version of new sagas. */
   readonly current: Program;
-  /** Bytes of all streams, after decompression. */
-  readonly inflatedBytes: number;
 }
 
 /** Opens a token. Throws a retryable error for a token of a newer release. */
@@ -60,19 +57,10 @@ export async function openSealed(
 }
 
 /**
- * Opens the token of a committed turn. No client has the token, so neither time nor size limits
- * apply.
- */
-export async function openCommitted(host: HostParts, token: string): Promise<OpenSaga> {
-  return found(host, await host.keys.responses.open(token, { purpose: 'token', ...atAnyTime }));
-}
-
-/**
- * Returns the saga of a token with its code. Throws TokenRefused, or `version_gone` if the host
+ * Returns a saga with its code. Throws TokenRefused, or `version_gone` if the host
  * serves only the tool.
  */
-export function found(host: HostParts, sealed: Sealed): OpenSaga {
-  const saga = toSealedSaga(sealed);
+export function found(host: HostParts, saga: SealedSaga): OpenSaga {
   const { name, version } = saga.claims.saga;
   const current = host.registry.named(name);
   if (current === undefined)
@@ -80,8 +68,7 @@ export function found(host: HostParts, sealed: Sealed): OpenSaga {
       ? versionGone(saga)
       : new TokenRefused('target');
   const program = host.registry.version(name, version, host.timing.clock());
-  const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);
-  return { saga, program, current, inflatedBytes };
+  return { saga, program, current };
 }
 
 /**

@@ -20,7 +20,6 @@ import {
 } from '@mcp-saga/seal';
 import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 
 /**
@@ -48,18 +47,6 @@ export const atAnyTime = { ignoreExpiry: true, allowFuture: true } as const;
  */
 export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string> {
   return await sealSagaAs('token', sealer, saga);
-}
-
-/**
- * Returns the token of the same turn for another method. Only requests of the method continue the
- * saga.
- */
-export async function sealedFor(method: string, sealer: Sealer, token: string): Promise<string> {
-  const saga = toSealedSaga(await sealer.open(token, { purpose: 'token', ...atAnyTime }));
-  const { claims } = saga;
-  return claims.method === method
-    ? token
-    : await sealSaga(sealer, { ...saga, claims: { ...claims, method } });
 }
 
 /**
@@ -272,22 +259,6 @@ function parseSealed(text: string): unknown {
 /** Digests a JSON-RPC ID of any length to 96 bits, for a token. `1` and `"1"` are different IDs. */
 export async function digestRequestId(id: string | number): Promise<string> {
   return (await digestText(JSON.stringify(id))).slice(0, 16);
-}
-
-/**
- * Seals the token of a turn for a request ID. A guard may have kept the turn for another request
- * ID.
- */
-export async function bindToRequest(
-  { keys: { sealer } }: Pick<HostParts, 'keys'>,
-  turn: SuspendedTurn,
-  id: string | number,
-): Promise<SuspendedTurn> {
-  const saga = toSealedSaga(await sealer.open(turn.token, { purpose: 'token', ...atAnyTime }));
-  const requestId = await digestRequestId(id);
-  if (saga.state.requestId === requestId) return turn;
-  const state = { ...saga.state, requestId };
-  return { ...turn, token: await sealSaga(sealer, { ...saga, state }) };
 }
 
 // Grace for late clients, after the deadline of a wait.

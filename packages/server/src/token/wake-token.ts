@@ -6,7 +6,13 @@ import type { QueueMessage } from '../model/queue-types.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { found, openSealed, type OpenSaga } from './resolve-program.ts';
-import { atAnyTime, cancelExpiry, readSealedRecord, sealSagaAs } from './sealed-saga.ts';
+import {
+  atAnyTime,
+  cancelExpiry,
+  readSealedRecord,
+  sealSagaAs,
+  toSealedSaga,
+} from './sealed-saga.ts';
 import { nameTenant } from './tenant-token.ts';
 
 /** What is known of the client of a saga, for a turn without the client. */
@@ -63,7 +69,7 @@ export async function openWake(host: HostParts, token: string): Promise<OpenWake
     dialect: (value) => isRecord(value) && (value['asks'] === undefined || isTexts(value['asks'])),
   });
   return {
-    ...found(host, sealed),
+    ...found(host, toSealedSaga(sealed)),
     due,
     client: { capabilities, dialect },
     tokenBytes: token.length,

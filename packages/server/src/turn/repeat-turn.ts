@@ -2,10 +2,9 @@ import { present } from '@mcp-saga/core/program';
 import type { ClientStep } from '@mcp-saga/core';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import { silentAt, type HostParts } from '../settings/host-parts.ts';
-import { found, versionGone } from '../token/resolve-program.ts';
+import { versionGone } from '../token/resolve-program.ts';
 import { openResponse, type UnrenderedTurn } from '../token/guard-records.ts';
 import { TokenRefused } from '@mcp-saga/seal';
-import { atAnyTime } from '../token/sealed-saga.ts';
 import type { TurnClaim } from '../guard/ask-guard.ts';
 import type { GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
@@ -13,6 +12,7 @@ import { noteSuspendedAgain, settleTurn } from './settle.ts';
 import { tracedAgain } from './traced-turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { noteSaga, openTurn } from '../token/saga-of-turn.ts';
 
 /**
  * Repeats a kept response. Throws TokenRefused `used` if the response belongs to another request,
@@ -51,10 +51,10 @@ interface RepeatedTurn {
  */
 async function renderQuestions(
   host: HostParts,
-  { asked: kept, ...turn }: UnrenderedTurn,
+  unrendered: UnrenderedTurn,
 ): Promise<SuspendedTurn> {
-  const expect = { purpose: 'token', sid: turn.sagaId, ...atAnyTime } as const;
-  const { saga, program } = found(host, await host.keys.sealer.open(turn.token, expect));
+  const { asked: kept, ...turn } = unrendered;
+  const { saga, program } = await openTurn(host, unrendered);
   if (program === undefined) throw versionGone(saga);
   const dialect = { maxHold: 0, defersEffects: true };
   const runtime = turnRuntime(
@@ -84,5 +84,5 @@ async function renderQuestions(
     const question = asked.get(step.stepId);
     return question === undefined ? [] : [{ ...question, ...step }];
   });
-  return { ...turn, steps, ...present({ content }) };
+  return noteSaga({ ...turn, steps, ...present({ content }) }, saga);
 }

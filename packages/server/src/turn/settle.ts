@@ -5,11 +5,11 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { usableOf, type RetryableRequest } from '../token/guard-records.ts';
-import { openCommitted } from '../token/resolve-program.ts';
-import { abandonedAt, atAnyTime, sealCancelToken, toSealedSaga } from '../token/sealed-saga.ts';
+import { abandonedAt, sealCancelToken } from '../token/sealed-saga.ts';
 import { nameTenant } from '../token/tenant-token.ts';
 import { sealWake, type AbsentClient } from '../token/wake-token.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import { openTurn, sagaOf } from '../token/saga-of-turn.ts';
 
 /** Notifies the queues of a suspended saga. */
 interface Notice {
@@ -97,8 +97,7 @@ export async function noteSuspendedAgain(
   isCommit: boolean,
 ): Promise<void> {
   if (turn.status !== 'suspended' || !host.observer.notifiesSuspended) return;
-  const expect = { purpose: 'token', sid: turn.sagaId, ...atAnyTime } as const;
-  const saga = toSealedSaga(await host.keys.responses.open(turn.token, expect));
+  const saga = await sagaOf(host, turn);
   const { name, version } = saga.claims.saga;
   const program = host.registry.version(name, version, host.timing.clock());
   noteSuspended(host, program ?? { forks: 'refuse' }, saga, turn, client, {
@@ -155,7 +154,7 @@ export async function sendWakeOf(
   client: ClientOfTurn,
 ): Promise<void> {
   if (host.guard?.queue === undefined) return;
-  const { saga, program } = await openCommitted(host, turn.token);
+  const { saga, program } = await openTurn(host, turn);
   if (program?.forks !== 'refuse') return;
   const due = dueOf(turn, saga.claims.iat, saga);
   await sendWake(host, saga, toAbsent(host, client), { due, hasClient: true });

@@ -18,6 +18,7 @@ import { noteSuspended } from './settle.ts';
 import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
 import { withoutKeys } from '../settings/default-log.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
+import { noteSaga } from '../token/saga-of-turn.ts';
 
 // Codex cuts a result near 11 KB.
 const maxCopiedBytes = 8_000;
@@ -98,6 +99,7 @@ export async function suspend(
   };
   const from = { now: iat, isCommit, isWoken, isSame };
   noteSuspended(host, program, next, suspendedTurn, clientOf(request), from);
+  noteSaga(suspendedTurn, next);
   return { turn: suspendedTurn, saga: next };
 }
 

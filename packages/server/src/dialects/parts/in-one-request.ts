@@ -6,9 +6,9 @@ import type { SagaHostCore } from '../../requests/host.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import { beginCall, isResumed } from './begin-call.ts';
 import { isPastPivot } from '../../requests/cancel.ts';
-import { openCommitted } from '../../token/resolve-program.ts';
 import { sendWakeOf } from '../../turn/settle.ts';
 import type { ClientCall } from '../../model/call-types.ts';
+import { openTurn } from '../../token/saga-of-turn.ts';
 
 /** Part of a dialect with all turns of a saga in one request. */
 interface OneRequest {
@@ -73,17 +73,18 @@ async function received(made: Promise<object>, { signal }: Caller): Promise<obje
 async function undoAbandoned(
   host: SagaHostCore,
   call: ClientCall,
-  { token, turn, saga }: SuspendedTurn,
+  suspended: SuspendedTurn,
   first: number,
 ): Promise<void> {
   const { notifiesSuspended, hooks } = host.observer;
+  const { token, turn, saga } = suspended;
   // The saga may have continued as another one.
   const forks = host.registry.named(saga)?.forks;
   const isRepeated = isResumed(call) && (forks === 'accept' || turn === first);
   if (forks === undefined || isRepeated) return;
   try {
     const isQueued = notifiesSuspended && forks === 'refuse';
-    if (isQueued && isPastPivot(await openCommitted(host, token))) return;
+    if (isQueued && isPastPivot(await openTurn(host, suspended))) return;
     const request = { methods: [call.method], reason: 'The client disconnected.' };
     const { signal: _, ...caller } = call.caller;
     await host.cancel(token, caller, request);

@@ -14,8 +14,9 @@ import { extensionKey } from '../../wire/tool-result.ts';
 import { formatExpiry, toWireStep, needOf } from '../../wire/step-requests.ts';
 import { answerersOf } from '../../turn/answer-routes.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
-import { resumeTokenMethod, sealedFor } from '../../token/sealed-saga.ts';
+import { resumeTokenMethod } from '../../token/sealed-saga.ts';
 import type { ClientCall } from '../../model/call-types.ts';
+import { changedTurn, turnFor } from '../../token/saga-of-turn.ts';
 
 /**
  * Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the
@@ -26,7 +27,7 @@ export async function toInterimResult(
   host: HostParts,
   suspended: SuspendedTurn,
 ): Promise<ToolResult & { readonly nextResumeToken: string }> {
-  const turn = { ...suspended, token: await toHandle(host, suspended.token) };
+  const turn = { ...suspended, token: await toHandle(host, suspended) };
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
   const texts = [
     ...content,
@@ -209,9 +210,7 @@ export async function endWithToken(
   turn: SuspendedTurn,
 ): Promise<object> {
   const forClient = stepsForClient(host, call, turn);
-  return await toInterimResult(host, {
-    ...turn,
-    token: await sealedFor(resumeTokenMethod, host.keys.sealer, turn.token),
-    steps: turn.steps.filter((step) => !forClient.includes(step)),
-  });
+  const steps = turn.steps.filter((step) => !forClient.includes(step));
+  const copied = await turnFor(host, resumeTokenMethod, turn);
+  return await toInterimResult(host, await changedTurn(host, copied, { steps }));
 }

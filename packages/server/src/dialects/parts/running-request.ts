@@ -1,7 +1,7 @@
 import { TurnAborted } from '@mcp-saga/core';
 import type { ClientCall } from '../../model/call-types.ts';
 import type { Caller } from '../../model/caller.ts';
-import type { SuspendedTurn } from '../../model/turn.ts';
+import type { TokenOfTurn } from '../../token/saga-of-turn.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 
 /** End of a running request: its result, or the token from which the next request continues. */
@@ -25,7 +25,7 @@ export class RunningRequest {
   readonly call: ClientCall;
   readonly #all: Map<string, RunningRequest>;
   readonly #left = new AbortController();
-  #saga: Pick<SuspendedTurn, 'sagaId' | 'token'> | undefined;
+  #turn: TokenOfTurn | undefined;
   /** Result of this request alone. */
   #end: Promise<object> | undefined;
   /** Result for the client, perhaps of the request that continues this one. */
@@ -48,16 +48,16 @@ export class RunningRequest {
     return running.get(registry)?.get(sagaId);
   }
 
-  /** Newest token of the request. */
-  get newestToken(): string {
-    // Only a request that has noted a token can be found.
-    return this.#saga?.token as string;
+  /** Newest turn of the request. */
+  get newest(): TokenOfTurn {
+    // Only a request that has noted a turn can be found.
+    return this.#turn as TokenOfTurn;
   }
 
-  /** Notes the newest token of the request. */
-  note(saga: Pick<SuspendedTurn, 'sagaId' | 'token'>): void {
-    this.#saga = saga;
-    this.#all.set(saga.sagaId, this);
+  /** Notes the newest turn of the request. */
+  note(turn: TokenOfTurn): void {
+    this.#turn = turn;
+    this.#all.set(turn.sagaId, this);
   }
 
   /** Answers the request. The call given to `answer` ends its questions and waits also for `end`. */
@@ -84,7 +84,7 @@ export class RunningRequest {
       return { result: (await this.#end) as object };
     } catch (error) {
       if (!(error instanceof TurnAborted)) throw error;
-      return { newest: this.newestToken };
+      return { newest: this.newest.token };
     }
   }
 
@@ -115,7 +115,7 @@ export class RunningRequest {
       return await answer(call);
     } finally {
       signal?.removeEventListener('abort', leave);
-      const { sagaId = '' } = this.#saga ?? {};
+      const { sagaId = '' } = this.#turn ?? {};
       // The request that continues this one may already have taken its place.
       if (this.#all.get(sagaId) === this) this.#all.delete(sagaId);
     }

@@ -3,7 +3,7 @@ import { canonicalize, createTokenId, digestText, TokenRefused, type Claims } fr
 import { toJson } from '../../wire/step-answers.ts';
 import type { HostLimits } from '../../model/host-limits.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
-import { found, type OpenSaga } from '../../token/resolve-program.ts';
+import { type OpenSaga } from '../../token/resolve-program.ts';
 import { sendWake } from '../../turn/settle.ts';
 import { sealSaga } from '../../token/sealed-saga.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
@@ -21,6 +21,7 @@ import {
 import { toWireTask } from './task-status.ts';
 import type { SagaStore } from '../../model/saga-store.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
+import { openTurn } from '../../token/saga-of-turn.ts';
 
 /**
  * Makes a task of a call without questions. The call must go on without a task if the store keeps
@@ -33,7 +34,7 @@ export async function createTask(
   call: ClientCall,
   turn: SuspendedTurn,
 ): Promise<object | 'full' | undefined> {
-  const sealed = found(host, await host.keys.sealer.open(turn.token, { purpose: 'token' }));
+  const sealed = await openTurn(host, turn);
   // The task continues under the method of the call.
   const claims = { ...sealed.saga.claims, method: call.method };
   const opened = { ...sealed, saga: { ...sealed.saga, claims } };

@@ -12,7 +12,7 @@ import type { Caller } from '../../model/caller.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { readSealed } from '../../store/sealed-values.ts';
 import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';
-import { sealSagaAs } from '../../token/sealed-saga.ts';
+import { sealSagaAs, toSealedSaga } from '../../token/sealed-saga.ts';
 import type { SealedSaga } from '../../model/sealed-saga.ts';
 import { maxTaskIdLength, type TaskSettings } from '../../settings/task-settings.ts';
 
@@ -87,7 +87,7 @@ export async function openTaskId(
     throw new TokenRefused('forbidden');
   assertBegun(host, claims);
   const identity = { sagaId: sid, claims };
-  return sagaId !== undefined ? identity : { ...identity, saga: found(host, sealed) };
+  return sagaId !== undefined ? identity : { ...identity, saga: found(host, toSealedSaga(sealed)) };
 }
 
 /** Opens the record of a stored task. Its claims are the claims of the task. */
