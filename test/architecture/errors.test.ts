@@ -70,6 +70,7 @@ const internal: { readonly [file: string]: number } = {
   'server/src/mcp/tools.ts': 1,
   'server/src/queue/bounded-body.ts': 1,
   'server/src/serving/sdk-serving.ts': 1,
+  'server/src/store/store-guard.ts': 1,
   'server/src/turn/turn-runtime.ts': 1,
   'sql/src/sql-lists.ts': 1,
   'testing/src/explore/fork-everywhere.ts': 1,

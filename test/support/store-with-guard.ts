@@ -10,7 +10,8 @@ export function storeWithGuard(
   change: (guard: SagaGuard) => Partial<SagaGuard>,
   store: SagaStore = memoryStore(),
 ): SagaStore {
-  const changed = { ...store };
+  // A wrapped method: the host seals what it keeps, as for any store that may pass it on.
+  const changed: SagaStore = { ...store, write: (...given) => store.write(...given) };
   const guard = storeGuard(store);
   replaceGuard(changed, { ...guard, ...change(guard) });
   return changed;

@@ -26,7 +26,10 @@ const optionNames: NamesOf<DurableObjectOptions> = { timeoutMs: true };
 /** Attempts of a call, if Cloudflare says that the call may be repeated. */
 const maxAttempts = 3;
 
-/** Calls a method of an object. A repeated call counts once. */
+/**
+ * Calls a method of an object. A call that is repeated without its reply counts once, except that
+ * bytes may be counted twice until they expire.
+ */
 export type AskObject = <Name extends keyof ObjectMethods>(
   object: string,
   method: Name,
@@ -70,9 +73,12 @@ export function objectsOf(
   };
 }
 
-/** @throws Error if the object reported one */
+/** Error that an object replied: what it was asked for has not happened. */
+export class ObjectRefusal extends Error {}
+
+/** @throws ObjectRefusal if the object reported an error */
 function resultOf(reply: unknown): unknown {
   const { result, error } = reply as ObjectReply;
-  if (error !== undefined) throw new Error(error);
+  if (error !== undefined) throw new ObjectRefusal(error);
   return result;
 }

@@ -1,5 +1,6 @@
 import type { SagaStore } from '@mcp-saga/server/stores';
 import {
+  ObjectRefusal,
   objectsOf,
   type AskObject,
   type DurableObjectNamespaceLike,
@@ -62,8 +63,8 @@ function objectLists(
       await charge(added, undefined);
       const appended = ask(sagaObjectName(group), 'appendValue', { name, value }, bounds);
       const result = await appended.catch(async (error: unknown) => {
-        // Whoever tries again would be counted again.
-        await charge(undefined, added);
+        // Without a reply, nobody knows whether the value is stored, and its bytes count.
+        if (error instanceof ObjectRefusal) await charge(undefined, added);
         throw error;
       });
       if (result !== 'added') await charge(undefined, added);
@@ -105,8 +106,9 @@ function objectEntries(
       }
       const written = await ask(object, 'writeEntry', name, value, expected, bounds).catch(
         async (error: unknown) => {
-          // A body that is too large for the object would count in each attempt.
-          if (isNew) await charge(undefined, added);
+          // A body that is too large for the object would count in each attempt. Without a reply,
+          // nobody knows whether the entry is stored, and its bytes count.
+          if (isNew && error instanceof ObjectRefusal) await charge(undefined, added);
           throw error;
         },
       );

@@ -20,7 +20,7 @@ import {
 } from '@mcp-saga/server/stores';
 import type { Connection } from './connect.ts';
 import type { Charged, CountBytes } from './redis-charges.ts';
-import { clock, isOne, textsOf, whole, type Texts } from './redis-values.ts';
+import { clock, isOne, isRefusal, textsOf, whole, type Texts } from './redis-values.ts';
 
 const parse = `
 local function parse(stored)
@@ -112,8 +112,9 @@ export function entriesOn(
         host === undefined ? '' : whole(host),
       ]);
       const reply = await written.catch(async (error: unknown) => {
-        // A full Redis still counts, and would do so in each attempt.
-        if (isNew) await charge(undefined, added);
+        // A full Redis still counts, and would do so in each attempt. Without a reply, nobody knows
+        // whether the entry is stored, and its bytes count.
+        if (isNew && isRefusal(error)) await charge(undefined, added);
         throw error;
       });
       const [status, now, ...more] = textsOf(reply);

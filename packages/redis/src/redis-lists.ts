@@ -12,7 +12,7 @@
 import type { Appended, ListedValue, SagaStore } from '@mcp-saga/server/stores';
 import type { Connection } from './connect.ts';
 import type { Charged, CountBytes } from './redis-charges.ts';
-import { clock, textsOf, whole } from './redis-values.ts';
+import { clock, isRefusal, textsOf, whole } from './redis-values.ts';
 
 /** Extends the life of a list. A list without `until` is new. */
 const extend = `
@@ -103,8 +103,8 @@ export function listsOn(
       const bounds = [whole(expiresAtMs), whole(maxValues), chargeTo ?? '-'];
       const appended = run(append, [keys.list(group)], [`=${name}`, value, ...bounds]);
       const result = await appended.catch(async (error: unknown) => {
-        // Whoever tries again would be counted again.
-        await charge(undefined, added);
+        // Without a reply, nobody knows whether the value is stored, and its bytes count.
+        if (isRefusal(error)) await charge(undefined, added);
         throw error;
       });
       if (result !== 'added') await charge(undefined, added);

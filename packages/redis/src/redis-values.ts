@@ -11,6 +11,18 @@ export function isOne(reply: unknown): boolean {
   return Number(reply) === 1;
 }
 
+/**
+ * `true` for an error that Redis replied, such as `OOM …`: the script has changed nothing. `false` if
+ * the reply is missing. `@upstash/redis` puts its own words before the error of Redis.
+ */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && refusals.test(error.message);
+}
+
+/** Codes with which Redis refuses a script. A proxy before it may answer with other capitals. */
+const refusals =
+  /(?:^|: )(?:OOM|MCPSAGA|ERR|BUSY|CLUSTERDOWN|CROSSSLOT|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOPERM|NOREPLICAS|NOSCRIPT|READONLY|TRYAGAIN|WRONGTYPE) /;
+
 /** Formats a number for Redis. */
 export function whole(number: number): string {
   return String(Math.ceil(number));

@@ -23,7 +23,7 @@ export function sqlLists(
   const columns =
     'place, name, version, head, body, written_at, expires_at, body_until, due_at, principal, bytes';
   /** Values: group, line, expiry, begin of the line, greatest number of values, principal, bytes. */
-  const isOpen = `stored.head = 'open' AND ${size} < CAST($5 AS BIGINT) AND NOT ${contains('stored.body', 'CAST($4 AS TEXT)')}`;
+  const isOpen = `stored.head = 'open' AND CAST($3 AS BIGINT) > ${now} AND ${size} < CAST($5 AS BIGINT) AND NOT ${contains('stored.body', 'CAST($4 AS TEXT)')}`;
   const when = (anew: string, added: string, kept: string): string =>
     `CASE WHEN ${isExpired} THEN ${anew} WHEN ${isOpen} THEN ${added} ELSE ${kept} END`;
   const append = `INSERT INTO ${entries} AS stored (${columns})
@@ -71,13 +71,13 @@ RETURNING 1`;
       ];
       const [row = {}] = await run(append, values);
       const { result, now: time } = row;
-      if (result === 'taken' || result === 'closed' || result === 'full') return result;
+      if (result === 'taken' || result === 'closed') return result;
       if (expiresAtMs <= Number(time)) {
         throw new Error(
           'The value would expire at once: the clock of the database is ahead. Synchronize the clocks.',
         );
       }
-      if (result === 'added') return result satisfies Appended;
+      if (result === 'added' || result === 'full') return result satisfies Appended;
       throw new TypeError('Unexpected reply from the database of the store.');
     },
     list: async (group) => {

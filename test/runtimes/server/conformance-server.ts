@@ -28,9 +28,9 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   const effects = new Effects();
   const common: Omit<SagaHostOptions, 'audience'> = {
     sagas: conformanceSagas(effects),
-    // All hosts of this process share these stores.
-    guard: { store: memoryStore({ olderTokens: 'accept' }) },
-    tasks: { store: memoryStore(), bearer: 'accept', pollIntervalMs: 10 },
+    // All hosts of this process share these stores, and some have another clock.
+    guard: { store: memoryStore({ olderTokens: 'accept', clock: Date.now }) },
+    tasks: { store: memoryStore({ clock: Date.now }), bearer: 'accept', pollIntervalMs: 10 },
     resumableRequests: { bearer: 'accept' },
     answers: { model: 'accept' },
     hooks: {

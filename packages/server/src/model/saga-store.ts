@@ -8,7 +8,8 @@ import type { Awaitable } from '@mcp-saga/core';
  * counts, how many bytes a caller may keep. Used tokens, tasks, and links are entries, and the
  * answers to a link are the list of its group. A store only promises these:
  *
- * - Each method is atomic, and its result holds for all processes. `read` alone may be late.
+ * - Each method is atomic, and its result holds for all processes. Only `read` may be late, and only
+ *   `discard` may remove some values before others.
  * - Times go by one clock, that of the store. A store in memory may use the clock of its host.
  * - A version is used once for a key, even if its entry was removed or has expired since, and later
  *   versions are greater: a process that stood still cannot replace what came after it.
@@ -131,7 +132,10 @@ export interface AppendOptions {
    * values counts.
    */
   readonly expiresAtMs: number;
-  /** Digest of the principal who pays for the value, the same for all values of a list. */
+  /**
+   * Digest of the principal who pays for the value, the same for all values of a list. Its bytes
+   * count until it is discarded, or at least until `expiresAtMs`.
+   */
   readonly chargeTo?: string | undefined;
 }
 

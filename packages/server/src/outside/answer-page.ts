@@ -185,7 +185,7 @@ async function settledPage(
   const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
   const { recipient } = ticket;
   const own = firstOfEach(answers).find((one) => mayBeOnePerson(one, { by, recipient }));
-  const why = isClosed ? await whyClosed(host, outside, ticket.box) : undefined;
+  const why = isClosed ? await whyClosed(host, outside, ticket) : undefined;
   if (why !== undefined) {
     return gone(outside.page, why, own && outside.page.words[`${why}Answered`]);
   }

@@ -7,8 +7,8 @@ import type {
   SagaHostOptions,
 } from '../model/host-options.ts';
 import type { SagaQueue } from '../model/queue-types.ts';
-import type { SagaStore } from '../model/saga-store.ts';
 import { assertClock } from './clock.ts';
+import { storeMethods } from '../store/memory-store.ts';
 import { isKeySource } from './host-keys.ts';
 import { assertServices } from './host-services.ts';
 import {
@@ -20,16 +20,6 @@ import {
   sourceNames,
 } from './known-options.ts';
 import { wholeDuration, wholeNumber } from './default-limits.ts';
-
-const storeMethods: readonly (keyof SagaStore)[] = [
-  'write',
-  'remove',
-  'read',
-  'append',
-  'list',
-  'discard',
-  'close',
-];
 
 const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 

@@ -27,7 +27,7 @@ import type { HostHooks } from '../model/hooks.ts';
 import type { SagaTelemetry } from '../model/telemetry.ts';
 import type { SagaGuard } from '../model/guard.ts';
 import type { SagaStore } from '../model/saga-store.ts';
-import { isInMemory } from '../store/memory-store.ts';
+import { followClock, isInMemory } from '../store/memory-store.ts';
 import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
@@ -183,6 +183,8 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   });
   const leaseMs = wholeDuration('guard.leaseMs', guard?.leaseMs ?? 60_000);
   const registry = guardedRegistry(options);
+  const stores = [options.store, guard?.store, options.tasks?.store, options.outside?.store];
+  for (const one of stores) if (one !== undefined) followClock(one, clock);
   if (guard?.store?.remembersSince?.(clock()) !== undefined && !isTrial) {
     warn(
       "After a restart, the store refuses older tokens: share a store, or set memoryStore({ olderTokens: 'accept' }).",

@@ -1,4 +1,5 @@
 import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
+import { skewMs } from '@mcp-saga/seal';
 import { ExpiryQueue, type Expiring } from './expiry-queue.ts';
 import type {
   Appended,
@@ -21,8 +22,7 @@ export interface MemoryStoreOptions {
    */
   readonly olderTokens?: 'refuse' | 'accept';
   /**
-   * Returns the time, in milliseconds since the epoch. Default: the clock of the host, or
-   * `Date.now` for callers that pass no time.
+   * Returns the time, in milliseconds since the epoch. Default: the clock of the host.
    */
   readonly clock?: () => number;
 }
@@ -52,10 +52,7 @@ export function memoryStore(
     throw optionError("memoryStore.olderTokens: expected 'refuse' or 'accept'.");
   const memory = new Memory(clock);
   let startedAtMs: number | undefined;
-  const store: SagaStore & { readonly size: number } = {
-    get size() {
-      return memory.size;
-    },
+  const methods: Omit<SagaStore, 'remembersSince'> = {
     write: (...given) => memory.write(...given),
     remove: (...given) => memory.remove(...given),
     read: (key) => memory.read(key),
@@ -63,22 +60,52 @@ export function memoryStore(
     list: (group) => memory.list(group),
     discard: (...given) => memory.discard(...given),
     close: (...given) => memory.close(...given),
+  };
+  for (const method of Object.values(methods)) memories.set(method, memory);
+  return {
+    get size() {
+      return memory.size;
+    },
+    ...methods,
     ...(olderTokens === 'refuse'
       ? { remembersSince: (nowMs: number) => (startedAtMs ??= nowMs) }
       : {}),
   };
-  inMemory.add(store);
-  return store;
 }
 
-const inMemory = new WeakSet<SagaStore>();
+/** Memories of this process, by the methods of their stores. */
+const memories = new WeakMap<object, Memory>();
+
+/** Names of the methods that every store has. */
+export const storeMethods: readonly (keyof SagaStore)[] = [
+  'write',
+  'remove',
+  'read',
+  'append',
+  'list',
+  'discard',
+  'close',
+];
+
+/** The memories behind the methods of a store. Undefined for a method of another kind. */
+function memoriesOf(store: SagaStore): readonly (Memory | undefined)[] {
+  return storeMethods.map((name) => memories.get(Reflect.get(store, name) as object));
+}
 
 /**
- * `true` for a store in the memory of this process, whose records need no encryption. `false` for an
- * object that wraps one, because it may pass the records on.
+ * `true` for a store in the memory of this process, whose records need no encryption. `false` if a
+ * method was wrapped, because it may pass the records on.
  */
 export function isInMemory(store: SagaStore): boolean {
-  return inMemory.has(store);
+  return memoriesOf(store).every((memory) => memory !== undefined);
+}
+
+/**
+ * Lets a store in memory that has no clock go by the clock of a host.
+ * @throws TypeError if it goes by a clock with another time
+ */
+export function followClock(store: SagaStore, clock: () => number): void {
+  for (const memory of memoriesOf(store)) memory?.follow(clock);
 }
 
 /** Stored list of a group. */
@@ -113,8 +140,10 @@ class Memory implements Omit<SagaStore, 'remembersSince'> {
   /** Bytes of the bodies and values that each principal pays for. */
   readonly #charged = new Map<string, number>();
   #versions = 0;
-  /** Latest time that a host passed. */
-  #hostTime: number | undefined;
+  /** Clock of the host, for a store without its own. */
+  #hostClock: (() => number) | undefined;
+  /** Latest time that a caller passed, for a store without a host. */
+  #passedMs: number | undefined;
   /** Latest time at which an entry was removed. */
   #forgottenUntil = Number.NEGATIVE_INFINITY;
 
@@ -124,6 +153,16 @@ class Memory implements Omit<SagaStore, 'remembersSince'> {
 
   get size(): number {
     return this.#entries.size + this.#lists.size;
+  }
+
+  follow(clock: () => number): void {
+    if (this.#clock !== undefined) return;
+    const known = this.#hostClock;
+    if (known !== undefined && Math.abs(known() - clock()) > skewMs)
+      throw optionError(
+        'Two hosts with different clocks share a memoryStore. Give it the clock: memoryStore({ clock }).',
+      );
+    this.#hostClock = clock;
   }
 
   read(key: EntryKey): Entry | undefined {
@@ -226,8 +265,8 @@ class Memory implements Omit<SagaStore, 'remembersSince'> {
   }
 
   #now(hostTime: number | undefined): number {
-    this.#hostTime = hostTime ?? this.#hostTime;
-    return this.#clock?.() ?? this.#hostTime ?? Date.now();
+    this.#passedMs = hostTime ?? this.#passedMs;
+    return this.#clock?.() ?? hostTime ?? this.#hostClock?.() ?? this.#passedMs ?? Date.now();
   }
 
   /** Entry at a key, unless it has expired and waits to be removed. */

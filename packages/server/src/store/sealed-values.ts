@@ -4,6 +4,7 @@
  * which a client reaches the value.
  */
 import type { Charge, EntryKey, SagaStore, Written } from '../model/saga-store.ts';
+import { randomId } from './random-id.ts';
 
 /** What a sealed value is. */
 type Kind = 'task' | 'handle' | 'ticket';
@@ -44,8 +45,8 @@ export async function writeSealed(
   expected: number,
   options: SealedValueOptions,
 ): Promise<Written['status']> {
-  // No two versions of a value are sealed to the same text.
-  const value = { head: kind, body: sealed };
+  // No two calls write the same value, although a ticket is sealed to the same text each time.
+  const value = { head: randomId(), body: sealed };
   return (await store.write(keyOf(kind, id), value, expected, options)).status;
 }
 

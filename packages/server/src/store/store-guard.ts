@@ -13,6 +13,7 @@
  */
 import type { Charge, Entry, EntryKey, EntryValue, SagaStore } from '../model/saga-store.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
+import { randomId } from './random-id.ts';
 import {
   decide,
   finished,
@@ -48,6 +49,7 @@ export function storeGuard(store: SagaStore): SagaGuard {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const written = await store.write(turnKey(sagaId, turn), value, version, bounds);
       if (written.status === 'written') return written.version;
+      assertKnown(written);
       const stored = written.status === 'other' ? written.entry : undefined;
       if (stored === undefined || !isLeaseOf(call, stored)) return undefined;
       version = stored.version;
@@ -57,7 +59,7 @@ export function storeGuard(store: SagaStore): SagaGuard {
   const renew = async (held: StoredFence, nowMs?: number): Promise<number | undefined> =>
     await replace(
       held,
-      valueOf(held.used, held.request, held.call, callId()),
+      valueOf(held.used, held.request, held.call, randomId()),
       held.used.expiresAtMs,
       nowMs,
     );
@@ -86,7 +88,7 @@ export function storeGuard(store: SagaStore): SagaGuard {
     release: async (fence) => void (await end(fence, false)),
     forget: (fence) => end(fence, true),
     claim: async (key, expiresAtMs, nowMs) => {
-      const value = { head: callId() };
+      const value = { head: randomId() };
       const written = await store.write(claimKey(key), value, 0, {
         expiresAtMs,
         nowMs,
@@ -120,7 +122,7 @@ const maxAttempts = 5;
 async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict> {
   const { sagaId, turn, charge } = claim;
   const key = turnKey(sagaId, turn);
-  const call = callId();
+  const call = randomId();
   let stored: Entry | undefined;
   let nowMs = 0;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -142,7 +144,8 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
     });
     ({ nowMs } = written);
     if (written.status === 'full') return 'full';
-    if (written.status === 'other') {
+    if (written.status !== 'written') {
+      assertKnown(written);
       stored = written.entry;
       continue;
     }
@@ -153,6 +156,14 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
   return 'busy';
 }
 
+/** Throws for the reply of a store that uses other words: its turns would run without a lease. */
+function assertKnown({ status }: { readonly status: unknown }): void {
+  if (status === 'other' || status === 'full') return;
+  throw new TypeError(
+    'store.write() returned no Written. Test the store with storeConformance of @mcp-saga/testing/stores.',
+  );
+}
+
 function turnKey(sagaId: string, turn: number): EntryKey {
   return { group: sagaId, name: `turn:${turn}` };
 }
@@ -161,11 +172,6 @@ function turnKey(sagaId: string, turn: number): EntryKey {
 function claimKey(key: string): EntryKey {
   const [sagaId = '', ...name] = key.split(':');
   return { group: sagaId, name: `once:${name.join(':')}` };
-}
-
-/** A random ID of a call, short because it is stored. */
-function callId(): string {
-  return crypto.randomUUID().slice(0, 18);
 }
 
 /** @param renewal - random ID of a renewal, since no value is written twice */

@@ -1,7 +1,7 @@
 import { TokenRefused, digestText, type Claims } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { readSealed, writeSealed } from '../../store/sealed-values.ts';
-import { chargeFor } from '../../token/charge-for.ts';
+import type { Charge } from '../../model/saga-store.ts';
 import { askStore, forgottenAt } from './stored-answers.ts';
 
 // A link names its ticket, which lies sealed in the store: chat tools and mail programs break long
@@ -21,10 +21,9 @@ export async function storeTicket(
   { store }: OutsideAccess,
   name: string,
   sealed: string,
-  claims: Claims,
+  { claims, charge }: { readonly claims: Claims; readonly charge: Charge | undefined },
 ): Promise<boolean> {
   const id = await idOf(name);
-  const charge = await chargeFor(host, claims);
   const options = { expiresAtMs: forgottenAt(host, claims), charge };
   // `other` is the ticket of an earlier attempt: equal tickets have one name.
   const status = await askStore(host, () => writeSealed(store, 'ticket', id, sealed, 0, options));

@@ -8,6 +8,7 @@ import {
 import { canonicalize, deriveFromSecret, toBase64Url } from '@mcp-saga/seal';
 import type { SealedSaga } from '../../model/sealed-saga.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
+import { chargeFor } from '../../token/charge-for.ts';
 import { endOfLife } from '../../token/sealed-saga.ts';
 import { digestUser, toUser } from './answerer.ts';
 import { storeTicket } from './link.ts';
@@ -55,6 +56,7 @@ export function runtimeOutside(
       const caller =
         question.allowsCaller || asker === undefined ? undefined : await digestUser(asker);
       const expiresAt = Math.min(deadline, endOfLife(host.limits, claims));
+      const payer = await chargeFor(host, claims);
       const ticket = {
         kind,
         box,
@@ -65,7 +67,7 @@ export function runtimeOutside(
         form,
         by,
         acceptsLink,
-        ...present({ caller, verify }),
+        ...present({ caller, verify, payer: payer?.to }),
         ...(kind === 'approval' ? { asker: asker?.subject ?? '' } : {}),
       };
       const ticketed = ticketClaims(claims, began, expiresAt);
@@ -73,9 +75,13 @@ export function runtimeOutside(
         sealTicket(host, sagaId, ticketed, ticket, name);
       // Equal tickets have one name, so that a repeated delivery sends the same link.
       const name = await derive('link', [canonicalize({ ...ticket, began, expiresAt })]);
-      const stored = storeTicket(host, outside, name, await sealedAs(name), claims);
+      const stored = storeTicket(host, outside, name, await sealedAs(name), {
+        claims,
+        charge: payer,
+      });
       // While the store is down, an attempt fails and is repeated: its link would differ from that of
-      // an earlier attempt whose reply was lost. At last, the link holds its ticket.
+      // an earlier attempt whose reply was lost. At last, the link holds its ticket, and so it does
+      // while the store is full for the principal.
       const isStored = await (isLastAttempt ? stored.catch(() => false) : stored);
       const text = isStored ? name : await sealedAs(undefined);
       return `${outside.url()}/saga/${kind === 'approval' ? 'answer' : 'event'}/${text}`;
@@ -93,7 +99,7 @@ export function runtimeOutside(
     // Changed code takes boxes from the journal, where another step may look like a delivery.
     close: async (box, why) => {
       if (!/^[\w-]{22}$/.test(box)) return;
-      await closeBox(host, outside, box, claims, why);
+      await closeBox(host, outside, { id: box, salt: await saltOf(box) }, claims, why);
     },
   };
 }

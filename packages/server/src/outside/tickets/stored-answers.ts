@@ -15,7 +15,6 @@ import { present, type CloseReason, type OutsideAnswer, sealedBytes } from '@mcp
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
 import type { Appended, EntryKey, ListedValue } from '../../model/saga-store.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
-import { chargeFor } from '../../token/charge-for.ts';
 import { atAnyTime, readSealedRecord, endOfLife } from '../../token/sealed-saga.ts';
 import { SagaHostError } from '../../wire/errors.ts';
 import { isUser, type OpenTicket } from './ticket.ts';
@@ -87,7 +86,7 @@ export async function putAnswer(
   ticket: OpenTicket,
   answer: NewAnswer,
 ): Promise<Appended> {
-  const { box, salt, sagaId, claims, recipient } = ticket;
+  const { box, salt, sagaId, claims, recipient, payer } = ticket;
   const { by, at, approved, content, shown, event } = answer;
   const slot = await slotOf({ salt }, { by, recipient, ...present({ event }) });
   const sealed: SealedAnswer = {
@@ -102,11 +101,10 @@ export async function putAnswer(
   const text = await host.keys.responses.seal('answer', sagaId, { ...claims, iat: at }, [
     { bytes: JSON.stringify(sealed), compress: false },
   ]);
-  const charge = await chargeFor(host, claims);
   const bounds = {
     expiresAtMs: forgottenAt(host, claims),
     maxValues: maxAnswersOf(ticket),
-    chargeTo: charge?.to,
+    chargeTo: payer,
   };
   const key = { group: box, name: slot };
   const result = await askStore(host, () => store.append(key, text, bounds));
@@ -213,16 +211,17 @@ async function openAnswer(
 export async function closeBox(
   host: HostParts,
   { store }: OutsideAccess,
-  box: string,
+  { id, salt }: Pick<Box, 'id' | 'salt'>,
   claims: Claims,
   why: CloseReason,
 ): Promise<void> {
   const expiresAtMs = forgottenAt(host, claims);
-  await askStore(host, () => store.close(box, expiresAtMs));
+  await askStore(host, () => store.close(id, expiresAtMs));
   // A saga that ends long after its life has no open link that a reason could explain.
   if (why === 'decided' || expiresAtMs <= host.timing.clock()) return;
   // The first reason stays: a withdrawn saga does not change what an outdated link was.
-  await askStore(host, () => store.write(reasonOf(box), { head: why }, 0, { expiresAtMs }));
+  const key = await reasonKey(salt);
+  await askStore(host, () => store.write(key, { head: why }, 0, { expiresAtMs }));
 }
 
 /**
@@ -231,19 +230,21 @@ export async function closeBox(
 export async function whyClosed(
   host: Pick<HostParts, 'observer'>,
   { store }: OutsideAccess,
-  box: string,
+  { salt }: Pick<Box, 'salt'>,
 ): Promise<Exclude<CloseReason, 'decided'> | undefined> {
-  const reason = await askStore(host, () => store.read(reasonOf(box)));
+  const key = await reasonKey(salt);
+  const reason = await askStore(host, () => store.read(key));
   const why = reason?.head;
   return why === 'outdated' || why === 'withdrawn' ? why : undefined;
 }
 
 /**
  * Entry for the reason why a box was closed, which is known only after the last answers in it were
- * read.
+ * read. Its group is derived from the secret of the box, so that the store cannot tell of which box.
  */
-function reasonOf(box: string): EntryKey {
-  return { group: box, name: 'why closed' };
+async function reasonKey(salt: string): Promise<EntryKey> {
+  const group = (await digestText(canonicalize([salt, 'why closed']))).slice(0, 22);
+  return { group, name: 'why closed' };
 }
 
 /** Asks the store. A failure is reported. Throws `store_down`. */

@@ -42,6 +42,8 @@ export interface Ticket {
    * Undefined for an event.
    */
   readonly asker?: string;
+  /** Digest of the principal who pays for the stored answers. Undefined: nobody. */
+  readonly payer?: string;
 }
 
 /** Opened ticket. */
@@ -68,9 +70,10 @@ export async function sealTicket(
   ticket: Ticket,
   name: string | undefined,
 ): Promise<string> {
-  const { asker, ...rest } = ticket;
+  const { asker, payer = nobody, ...rest } = ticket;
   const sealed: SealedTicket = {
     ...rest,
+    payer,
     ...present({ name, asker: asker === undefined ? undefined : padded(asker) }),
   };
   const text = await keys.sealer.seal('ticket', sagaId, claims, [
@@ -104,11 +107,15 @@ export async function openTicket(
     caller: (value) => value === undefined || isUser(value),
     verify: 'string?',
     asker: 'string?',
+    payer: 'string',
     name: 'string?',
   });
-  const { name: sealedName, asker, ...ticket } = sealed;
+  const { name: sealedName, asker, payer, ...ticket } = sealed;
   if (sealedName !== name) throw new TokenRefused('undecryptable');
-  const known = asker === undefined ? {} : { asker: unpadded(asker) };
+  const known = present({
+    asker: asker === undefined ? undefined : unpadded(asker),
+    payer: payer === nobody ? undefined : payer,
+  });
   return Object.assign(ticket, known, { sagaId: sid, claims });
 }
 
@@ -118,6 +125,9 @@ export function isUser(value: unknown): value is OutsideUser {
   const { issuer = '' } = value;
   return typeof issuer === 'string';
 }
+
+/** In place of the digest of a principal: the length of a link must not depend on who asks. */
+const nobody = '-'.repeat(43);
 
 /** Bytes of the name of the asker: the length of a link must not depend on who asks. */
 const askerBytes = 64;
