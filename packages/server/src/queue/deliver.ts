@@ -31,7 +31,7 @@ import { abandonedAt, atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
 import { openWake, type OpenWake } from '../token/wake-token.ts';
 import type { GuardedTurn } from '../turn/turn-lease.ts';
 import { dueOf, sendWake } from '../turn/settle.ts';
-import { NotEnded } from '../wire/errors.ts';
+import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { openTurn } from '../token/saga-of-turn.ts';
 
 /**
@@ -66,6 +66,18 @@ async function deliverTo(host: HostParts, token: string, caller: Caller): Promis
     });
   const { queue } = guard;
   let isSent = true;
+  /** Claims something about the turn of a saga. `false`: it was claimed before. */
+  const claimsOnce = (
+    { sagaId, claims: { turn } }: Pick<OpenWake['saga'], 'sagaId' | 'claims'>,
+    what: string,
+    ms: number,
+  ): Promise<boolean> => {
+    const now = timing.clock();
+    // Steps are claimed by idempotency keys, which contain no space.
+    return askGuard(observer, () =>
+      guard.turns.claim(`${sagaId}:wake ${turn}${what}`, now + ms, now),
+    );
+  };
   const own: HostParts = {
     ...host,
     guard: {
@@ -80,26 +92,46 @@ async function deliverTo(host: HostParts, token: string, caller: Caller): Promis
         },
         // Otherwise each request of a waiting client would add a message to a queue that stores
         // several, until the saga ends.
-        elects: async ({ sagaId, claims: { turn } }) => {
-          const now = timing.clock();
-          const claims = (key: string, ms: number): Promise<boolean> =>
-            // Steps are claimed by idempotency keys, which contain no space.
-            askGuard(observer, () =>
-              guard.turns.claim(`${sagaId}:wake ${turn}${key}`, now + ms, now),
-            );
+        elects: async (saga) => {
           // The process of an earlier delivery of this message may have died before it sent.
-          const isRepeated = !(await claims(` ${await digestText(token)}`, 2 * electedMs));
-          return isRepeated || (await claims('', electedMs));
+          const isRepeated = !(await claimsOnce(
+            saga,
+            ` ${await digestText(token)}`,
+            2 * electedMs,
+          ));
+          return isRepeated || (await claimsOnce(saga, '', electedMs));
         },
       },
     },
   };
   const woken = await withTask(own, await openWake(own, token));
-  const delivery = await delivered(own, woken, caller);
+  const delivery = await delivered(own, woken, caller).catch(async (error: unknown) => {
+    if (!isBusy(error)) throw error;
+    // A queue may deliver a message twice, and would hold two messages after that, then four.
+    const again = ` again ${await digestText(token)}`;
+    if (!(await claimsOnce(woken.saga, again, 2 * electedMs))) throw error;
+    return await laterThanLease(own, woken);
+  });
   // The message at hand leads to the turn whose message was lost.
   if (!isSent)
     throw queueDown('the message of the next turn is not stored. Deliver this message again.');
   return delivery;
+}
+
+/** `true` if another process runs the turn of the message. */
+function isBusy(error: unknown): boolean {
+  return error instanceof SagaHostError && error.code === 'busy';
+}
+
+/**
+ * Sends a message again for the end of the lease of the process that runs its turn. A step may last
+ * for many leases, and the message finishes the turn if that process dies.
+ */
+async function laterThanLease(host: HostParts, woken: OpenWake): Promise<DeliveryResult> {
+  const { saga, client, due } = woken;
+  const at = host.timing.clock() + host.timing.leaseMs;
+  await sendWake(host, saga, client, { due, at });
+  return { status: 'waiting', sagaId: saga.sagaId, at };
 }
 
 /**

@@ -128,20 +128,31 @@ export function dueOf(
   return now + retryAfterMs;
 }
 
-/**
- * Sends the message of a saga to the queue: for `due`, or for the time at which the saga is
- * abandoned. With `hasClient`, the client may continue the saga or answer first.
- */
+/** When a message is delivered. */
+interface WakeTime {
+  /** Time at which the saga goes on (ms since the epoch). Undefined: only its client continues it. */
+  readonly due: number | undefined;
+  /** `true` if the client may continue the saga or answer first. */
+  readonly hasClient?: boolean;
+  /**
+   * Time of the delivery (ms since the epoch). Default: `due`, or the time at which the saga is
+   * abandoned.
+   */
+  readonly at?: number;
+}
+
+/** Sends the message of a saga to the queue. */
 export async function sendWake(
   host: HostParts,
   saga: SealedSaga,
   client: AbsentClient,
-  { due, hasClient = false }: { readonly due: number | undefined; readonly hasClient?: boolean },
+  { due, hasClient = false, at }: WakeTime,
 ): Promise<void> {
   const queue = host.guard?.queue;
   if (queue === undefined) return;
-  const at = due === undefined ? abandonedAt(saga.claims) : due + (hasClient ? answerGraceMs : 0);
-  await queue.send(await sealWake(host, saga, due, client), at);
+  const time =
+    at ?? (due === undefined ? abandonedAt(saga.claims) : due + (hasClient ? answerGraceMs : 0));
+  await queue.send(await sealWake(host, saga, due, client), time);
 }
 
 /**

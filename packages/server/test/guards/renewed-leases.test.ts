@@ -171,6 +171,7 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
       return 'paid';
     });
     const store = memoryStore();
+    const told = nothingTold();
     const make = () =>
       createSagaHost({
         sagas: [asks, waits, undoes],
@@ -180,7 +181,7 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
         queue: { send: (message) => void messages.push(message) },
         limits: { maxHoldMs: 0 },
         hooks: {
-          ...hooksInto(nothingTold()),
+          ...hooksInto(told),
           onSuspended: ({ cancelToken }) => void cancels.push(cancelToken),
         },
         testing: { environment: 'production' },
@@ -190,7 +191,7 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
       if (message === undefined) throw new Error('There is no message.');
       return await host.deliver(message).catch((error: unknown) => error);
     };
-    return { one: make(), other: make(), deliver, cancels, began, ends, ran };
+    return { one: make(), other: make(), deliver, messages, told, cancels, began, ends, ran };
   }
 
   test('[T13] is renewed, so that a step of a client acts once', async () => {
@@ -222,6 +223,50 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
     await pass(2_000);
     await Promise.all([first, second]);
     expect(ran).toEqual(['pay']);
+  });
+
+  test('[T13] keeps the message of its turn in the queue, which gets no error', async () => {
+    const { one, other, deliver, messages, told, began, ends, ran } = setUpQueue();
+    const { token } = suspended(await one.start('asks', {}));
+    const first = one.resume(token, answer);
+    await began.promise;
+    for (let minute = 1; minute <= 5; minute += 1) {
+      const before = messages.length;
+      const second = deliver(other);
+      await pass(65_000);
+      expect(await second).toMatchObject({ status: 'waiting' });
+      expect(messages.length).toBe(before + 1);
+    }
+    expect(told.errors).toEqual([]);
+    ends.resolve();
+    await first;
+    await pass(2_000);
+    expect(await deliver(other)).toMatchObject({ status: 'ended' });
+    expect(ran).toEqual(['pay']);
+  });
+
+  test('[T13] keeps one message of its turn, however often the queue delivers a message', async () => {
+    const { one, other, messages, began, ends } = setUpQueue();
+    const { token } = suspended(await one.start('asks', {}));
+    const first = one.resume(token, answer);
+    await began.promise;
+    // A queue that stores several messages, and delivers each twice, as SQS may.
+    let stored = messages.splice(0).slice(-1);
+    const counts: number[] = [];
+    for (let minute = 1; minute <= 5; minute += 1) {
+      const deliveries = stored.flatMap((message) => [
+        other.deliver(message),
+        pass(0).then(() => other.deliver(message)),
+      ]);
+      const all = Promise.allSettled(deliveries);
+      await pass(65_000);
+      await all;
+      stored = messages.splice(0);
+      counts.push(stored.length);
+    }
+    ends.resolve();
+    await first;
+    expect(counts).toEqual([1, 1, 1, 1, 1]);
   });
 
   test('[T13] of a cancellation, whose token lives for weeks, blocks nobody for as long', async () => {
