@@ -14,7 +14,7 @@ describe('a random saga with code changed between two turns', () => {
         ends[end] = (ends[end] ?? 0) + 1;
         kinds.add(kind);
       }),
-      { numRuns: 500, endOnFailure: true },
+      { numRuns: Number(process.env['SAGA_RUNS'] ?? 500), endOnFailure: true },
     );
     expect(Object.keys(ends)).toEqual(expect.arrayContaining(['right', 'mismatch', 'undone']));
     expect(kinds.size).toBeGreaterThan(31);

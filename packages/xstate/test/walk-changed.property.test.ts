@@ -16,7 +16,7 @@ it('[R3] a changed machine continues correctly, or is a mismatch that undoes not
       expect(walked).toEqual({ ...walked, problems: [] });
       ends[walked.end] = (ends[walked.end] ?? 0) + 1;
     }),
-    { numRuns: 300, endOnFailure: true },
+    { numRuns: Number(process.env['SAGA_RUNS'] ?? 300), endOnFailure: true },
   );
   expect(Object.keys(ends).toSorted()).toEqual(['continued', 'continued as before', 'mismatch']);
 });

@@ -17,7 +17,7 @@ it('[R1] a machine behaves as a live actor that is never suspended, for any char
       turns += figures.turns;
     }),
     // Its seed says all about a walk that fails: to look for a smaller one takes hundreds of walks.
-    { numRuns: 500, endOnFailure: true },
+    { numRuns: Number(process.env['SAGA_RUNS'] ?? 500), endOnFailure: true },
   );
   // The walks make progress, and reach every kind of end.
   expect(turns).toBeGreaterThan(500);

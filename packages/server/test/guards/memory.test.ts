@@ -79,5 +79,5 @@ absentClientsSuite('in memory', memory);
 repeatedTurnsSuite('in memory', memory);
 wokenSagasSuite('in memory', memory);
 lostClientsSuite('in memory', memory);
-lateCopiesSuite('in memory', memory, { runs: 60 });
+lateCopiesSuite('in memory', memory, { runs: Number(process.env['SAGA_RUNS'] ?? 60) });
 interruptedTurnsSuite('in memory', memory);

@@ -311,7 +311,7 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
       seen[isDirect ? 'direct' : 'bySdk'] += 1;
       if (isDirect && text.includes('"result"')) seen.answered += 1;
     }),
-    { numRuns: 1500, examples: accepted },
+    { numRuns: Number(process.env['SAGA_RUNS'] ?? 1500), examples: accepted },
   );
   expect(both.told.direct).toEqual(both.told.sdk);
   expect(seen.direct).toBeGreaterThan(300);
