@@ -21,7 +21,7 @@ import {
   releaseSaga,
 } from './support/outside-machines.ts';
 
-/** A machine, its mailbox, and everything that was delivered. */
+/** A machine, its answers, and everything that was delivered. */
 class Case {
   readonly outbox = new Outbox();
   readonly outside = new FakeOutside();
@@ -148,7 +148,7 @@ describe('an approval of a machine', () => {
     expect(resultOf(await test.resume())).toContain('"approved":true');
   });
 
-  it('closes the mailbox when the machine leaves the state', async () => {
+  it('closes the box when the machine leaves the state', async () => {
     const test = new Case((outbox) => refundSaga(outbox, { giveUpMs: hour }));
     await test.start();
     test.drive.world.time += hour;
@@ -165,7 +165,7 @@ describe('an approval of a machine', () => {
     expect(resultOf(await test.resume())).toContain('"approved":true');
   });
 
-  it('closes the mailbox when the saga is cancelled, and undoes the steps before', async () => {
+  it('closes the box when the saga is cancelled, and undoes the steps before', async () => {
     const test = new Case((outbox) => refundSaga(outbox));
     await test.start();
     const outcome = await test.drive.end(new SagaCancelled(), test.settings);
@@ -173,7 +173,7 @@ describe('an approval of a machine', () => {
     expect([test.outside.open, test.answer()]).toEqual([0, false]);
   });
 
-  it('closes the mailbox although the first attempt to close it fails', async () => {
+  it('closes the box although the first attempt to close it fails', async () => {
     const test = new Case((outbox) => refundSaga(outbox, { giveUpMs: hour }));
     await test.start();
     test.drive.world.time += hour;
@@ -372,7 +372,7 @@ describe('an approval of a machine', () => {
     },
   );
 
-  it('keeps the machine waiting while the mailbox is down', async () => {
+  it('keeps the machine waiting while the store is down', async () => {
     const test = new Case((outbox) => refundSaga(outbox));
     await test.start();
     test.answer();

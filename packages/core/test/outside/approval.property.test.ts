@@ -24,7 +24,7 @@ interface Scenario {
   readonly answers: readonly Given[];
   /** Times at which the client calls, besides once after the end. */
   readonly calls: readonly number[];
-  /** Times at which the mailbox is down. */
+  /** Times at which the store is down. */
   readonly outage: readonly [number, number];
 }
 
@@ -47,7 +47,7 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   outage: fc.tuple(minutes, minutes),
 });
 
-/** Decides without turns, forks, and mailboxes. */
+/** Decides without turns, forks, and stores. */
 function model({ of, denials, timeout, answers }: Scenario): {
   readonly decision: string;
   readonly by: readonly number[];

@@ -112,7 +112,7 @@ describe('approval', () => {
     expect(test.outside.open).toBe(0);
   });
 
-  it('reads the mailbox in each turn, also before the next question is due', async () => {
+  it('reads the answers in each turn, also before the next question is due', async () => {
     const test = new Case();
     const program = test.saga();
     const first = await test.start(program);
@@ -353,7 +353,7 @@ describe('approval', () => {
     expect(decided(await test.next(changed, waiting)).approved).toBe(true);
   });
 
-  it('waits while the mailbox is down', async () => {
+  it('waits while the store is down', async () => {
     const test = new Case();
     const program = test.saga();
     const first = await test.start(program);

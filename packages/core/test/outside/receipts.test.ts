@@ -43,7 +43,7 @@ it('info() shows the receipts that the journal had at its time, the same on ever
   const second = suspended(await next(first.state));
   outside.answer(urls[1] ?? '', at + 2, { by: 'link' });
   const third = suspended(await next(second.state));
-  // The mailbox is no source of receipts.
+  // A stored answer is no source of receipts.
   outside.boxes.clear();
   const yes = { sure: accepted({}) };
   const results = [

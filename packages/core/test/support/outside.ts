@@ -20,7 +20,7 @@ interface FakeBox {
   why?: CloseReason;
 }
 
-/** A mailbox in memory, whose URLs are tickets as JSON. Answers with the `at` of the test. */
+/** Answers in memory, whose URLs are tickets as JSON. Answers with the `at` of the test. */
 export class FakeOutside implements RuntimeOutside {
   readonly boxes = new Map<string, FakeBox>();
   isDown = false;
