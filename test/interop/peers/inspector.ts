@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Called, Json, Target, ToolResult } from './peer.ts';
 
 /** Runs one command of the Inspector, and returns its JSON output. */
@@ -8,7 +9,13 @@ export type Command = (args: readonly string[]) => Promise<Json>;
  * commands of this process then find in `home`.
  */
 export function isolate(home: string): void {
-  const own = { HOME: home, MCP_STORAGE_DIR: home, MCP_INSPECTOR_SECRET_STORE: 'file' };
+  const own = {
+    HOME: home,
+    MCP_STORAGE_DIR: home,
+    MCP_INSPECTOR_SECRET_STORE: 'file',
+    // Without a key, each start prints that secrets are not encrypted.
+    MCP_INSPECTOR_SECRET_KEY: randomBytes(32).toString('base64'),
+  };
   Object.assign(process.env, own);
 }
 
