@@ -604,7 +604,7 @@ export const script = testSaga(order);`;
         await toFragment({ example: 'refund', files: [{ name: 'order.ts', text }], session }),
       );
       await page.getByRole('button', { name: 'Run this code' }).click();
-      expect(await page.getByLabel('count').inputValue()).toBe('20');
+      expect(await page.locator('.run > form').getByLabel('count').inputValue()).toBe('20');
       expect(
         await page.locator('.run > form').getByLabel('size').locator('option').allTextContents(),
       ).toEqual(['', 'Small', 'Large']);
