@@ -47,8 +47,8 @@ export interface UnfinishedToken extends UsedBy {
 }
 
 /**
- * Facts about a token whose turn has ended. The body of its entry is the response, until it expires.
- * These facts stay for weeks, so there are no others.
+ * Facts about a token whose turn has ended. The body of its entry is the response, until it
+ * expires. These facts stay for weeks, so there are no others.
  */
 export interface FinishedToken extends UsedBy {
   readonly status: 'finished';

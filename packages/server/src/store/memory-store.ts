@@ -22,7 +22,8 @@ export interface MemoryStoreOptions {
    */
   readonly olderTokens?: 'refuse' | 'accept';
   /**
-   * Returns the time, in milliseconds since the epoch. Default: the clock of the host.
+   * Returns the time, in milliseconds since the epoch. Default: the clock of the host. Hosts that
+   * share the store must then have the same time.
    */
   readonly clock?: () => number;
 }
@@ -30,8 +31,8 @@ export interface MemoryStoreOptions {
 const optionNames: NamesOf<MemoryStoreOptions> = { olderTokens: true, clock: true };
 
 /**
- * Creates a store in the memory of one process: for tests, stdio, and servers that are one process. A
- * restart of the process forgets everything. Each call removes up to 1,000 expired entries.
+ * Creates a store in the memory of one process: for tests, stdio, and servers that are one process.
+ * A restart of the process forgets everything. Each call removes up to 1,000 expired entries.
  * @returns the store, with the number of its entries and lists
  * @throws TypeError for an unknown option, or one of the wrong type
  * @example
@@ -142,7 +143,7 @@ class Memory implements Omit<SagaStore, 'remembersSince'> {
   #versions = 0;
   /** Clock of the host, for a store without its own. */
   #hostClock: (() => number) | undefined;
-  /** Latest time that a caller passed, for a store without a host. */
+  /** Latest time that a host passed, for a store whose methods are all wrapped. */
   #passedMs: number | undefined;
   /** Latest time at which an entry was removed. */
   #forgottenUntil = Number.NEGATIVE_INFINITY;

@@ -1,10 +1,10 @@
 /**
- * Sealed values under an ID, each in an entry of its own: the record of a task, the state of a handle,
- * and the ticket of a link. An ID is a digest or the ID of a saga, so that the store learns no name by
- * which a client reaches the value.
+ * Sealed values under an ID, each in an entry of its own: the record of a task, the state of a
+ * handle, and the ticket of a link. An ID is a digest or the ID of a saga, so that the store learns
+ * no name by which a client reaches the value.
  */
 import type { Charge, EntryKey, SagaStore, Written } from '../model/saga-store.ts';
-import { randomId } from './random-id.ts';
+import { randomId } from './store-guard.ts';
 
 /** What a sealed value is. */
 type Kind = 'task' | 'handle' | 'ticket';
@@ -34,8 +34,8 @@ export async function readSealed(
 }
 
 /**
- * Replaces version `expected` of a value (0: no version). Writes nothing if another version is stored
- * (`other`), or for a new value whose principal is at the limit (`full`).
+ * Replaces version `expected` of a value (0: no version). Writes nothing if another version is
+ * stored (`other`), or for a new value whose principal is at the limit (`full`).
  */
 export async function writeSealed(
   store: SagaStore,

@@ -5,15 +5,14 @@
  *
  * A turn takes two writes: `begin` adds the entry, and `finish` replaces it. `decide` says what a
  * claim may do if the entry exists already; a claim that runs replaces it, unless another claim was
- * faster, which is then decided about again. While a long step runs, `renew` replaces the entry by one
- * that only differs in a random ID, and whose lease counts from then.
+ * faster, which is then decided about again. While a long step runs, `renew` replaces the entry by
+ * one that only differs in a random ID, and whose lease counts from then.
  *
- * A lease belongs to a call, whose random ID is in the head. Whoever holds it replaces the version that
- * it knows, or a later one of its own: a request whose turn was taken over writes nothing.
+ * A lease belongs to a call, whose random ID is in the head. Whoever holds it replaces the version
+ * that it knows, or a later one of its own: a request whose turn was taken over writes nothing.
  */
 import type { Charge, Entry, EntryKey, EntryValue, SagaStore } from '../model/saga-store.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
-import { randomId } from './random-id.ts';
 import {
   decide,
   finished,
@@ -35,8 +34,8 @@ interface StoredFence extends Fence {
 /** Creates the guard of a host. The rules of a guard are here; the store only keeps entries. */
 export function storeGuard(store: SagaStore): SagaGuard {
   /**
-   * Replaces the entry of a lease, and returns its version. Undefined if the lease was taken over, or
-   * is over.
+   * Replaces the entry of a lease, and returns its version. Undefined if the lease was taken over,
+   * or is over.
    */
   const replace = async (
     { sagaId, turn, number, call, used, charge }: StoredFence,
@@ -109,8 +108,8 @@ export function guardOn(store: SagaStore): SagaGuard {
 }
 
 /**
- * Lets hosts on a store use another guard. For tests of this repository: their guards fail, wait, or
- * lose replies at chosen moments of a turn.
+ * Lets hosts on a store use another guard. For tests of this repository: their guards fail, wait,
+ * or lose replies at chosen moments of a turn.
  */
 export function replaceGuard(store: SagaStore, guard: SagaGuard): void {
   replaced.set(store, guard);
@@ -160,7 +159,7 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
 function assertKnown({ status }: { readonly status: unknown }): void {
   if (status === 'other' || status === 'full') return;
   throw new TypeError(
-    'store.write() returned no Written. Test the store with storeConformance of @mcp-saga/testing/stores.',
+    'store.write() returned an unknown status. Test the store with storeConformance of @mcp-saga/testing/stores.',
   );
 }
 
@@ -192,4 +191,12 @@ function isLeaseOf(call: string, { head }: Entry): boolean {
 
 function tokenOf({ head, body, writtenAtMs }: Entry): StoredToken {
   return { used: JSON.parse(head) as UsedToken, body, writtenAtMs };
+}
+
+/**
+ * Returns a random ID that makes the value of a call differ from that of any other call, since a
+ * store takes an equal value for a repetition. It is short because it is stored.
+ */
+export function randomId(): string {
+  return crypto.randomUUID().slice(0, 18);
 }
