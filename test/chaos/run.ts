@@ -1,6 +1,6 @@
 /**
- * `pnpm chaos [calls] [seed] [redis | postgres]`: runs the chaos test, prints its figures, and fails
- * if it finds problems.
+ * `pnpm chaos [calls] [seed] [redis | postgres]`: runs the chaos test, prints its figures, and
+ * fails if it finds problems.
  */
 import { chaos } from './chaos.ts';
 import { toStory, toTable } from './figures.ts';

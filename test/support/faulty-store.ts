@@ -21,7 +21,8 @@ const faults: readonly Fault[] = ['none', 'cutRequest', 'cutReply', 'hold'];
 
 /**
  * Runs turns under each fault, and retries failed calls like a host and its client. Expects one
- * response per turn, one holder per claim, and one value per name of a list, whatever the faults drop.
+ * response per turn, one holder per claim, and one value per name of a list, whatever the faults
+ * drop.
  */
 export async function expectSoundUnderFaults(
   { store, direct, proxy, pass }: FaultyStore,

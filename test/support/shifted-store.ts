@@ -2,9 +2,9 @@ import type { Entry, SagaStore, Written } from '@mcp-saga/server/stores';
 import type { StoreUnderTest } from '../../packages/testing/src/stores.ts';
 
 /**
- * A store as its hosts see it whose clock is ahead of the clock of the store. The clock of a database
- * cannot be set: to let time pass, a test moves the times of stored entries into the past, and the
- * clock of the hosts ahead.
+ * A store as its hosts see it whose clock is ahead of the clock of the store. The clock of a
+ * database cannot be set: to let time pass, a test moves the times of stored entries into the past,
+ * and the clock of the hosts ahead.
  * @param ahead - returns how far the hosts are ahead, in milliseconds
  */
 function shiftedStore(store: SagaStore, ahead: () => number): SagaStore {

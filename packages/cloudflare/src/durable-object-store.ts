@@ -10,8 +10,8 @@ import type { Charged } from './stored-entries.ts';
 
 /**
  * Creates the store of a host in Durable Objects. Sagas, links, steps that wait for answers from
- * outside, and principals with stored bytes each have a separate object. Entries expire by the clock
- * of the object.
+ * outside, and principals with stored bytes each have a separate object. Entries expire by the
+ * clock of the object.
  * @param namespace - binding to the class that {@link createSagaObject} made
  * @throws TypeError or RangeError if the binding or an option is invalid
  * @example

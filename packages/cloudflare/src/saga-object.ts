@@ -22,8 +22,8 @@ export interface SagaObjectOptions<Env = unknown> {
 }
 
 /**
- * Durable Object with a part of the store: the entries and the list of a group, or the byte count of
- * a principal.
+ * Durable Object with a part of the store: the entries and the list of a group, or the byte count
+ * of a principal.
  */
 export interface SagaObject {
   fetch(request: Request): Promise<Response>;

@@ -9,8 +9,8 @@ const slotMs = 15 * 60_000;
 type Counted = Pick<Charged, 'bytes' | 'untilMs'>;
 
 /**
- * Counts stored bytes of the principal of an object, in place of others. Returns `false` and changes
- * nothing if the limit was reached before. Default of the limit: none.
+ * Counts stored bytes of the principal of an object, in place of others. Returns `false` and
+ * changes nothing if the limit was reached before. Default of the limit: none.
  */
 export function countBytes(
   entries: Entries,

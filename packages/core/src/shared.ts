@@ -1,6 +1,7 @@
 /**
  * What packages share with core that run no saga themselves, such as clients, stores, and queues:
- * errors about options, and types of MCP. It loads no part of the engine. Not for users: any release may change it.
+ * errors about options, and types of MCP. It loads no part of the engine. Not for users: any
+ * release may change it.
  * @module
  */
 export type {

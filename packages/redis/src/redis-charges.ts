@@ -2,9 +2,9 @@ import type { Connection } from './connect.ts';
 import { clock, isOne, whole } from './redis-values.ts';
 
 /**
- * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV: limit,
- * bytes to add, their expiry, bytes to subtract, their expiry. Returns 0 and adds nothing if the
- * limit was reached before.
+ * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV:
+ * limit, bytes to add, their expiry, bytes to subtract, their expiry. Returns 0 and adds nothing if
+ * the limit was reached before.
  */
 const count: string = `${clock}
 local slot = 900000
@@ -50,8 +50,8 @@ export interface Charged {
 }
 
 /**
- * Counts new bytes in place of old ones, in a key of their principal, which may be on another node of a
- * cluster than the entries. Returns `false` and adds nothing if the principal is at the limit.
+ * Counts new bytes in place of old ones, in a key of their principal, which may be on another node
+ * of a cluster than the entries. Returns `false` and adds nothing if the principal is at the limit.
  */
 export type CountBytes = (
   added: Charged | undefined,

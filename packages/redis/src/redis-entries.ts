@@ -8,8 +8,8 @@
  * old body, so what has begun can always end. Numbers are formatted with %.0f, because Lua rounds
  * to 14 digits.
  *
- * The bytes of a principal are counted in another key (`redis-charges.ts`): those of a new entry before
- * it is written, and those of a replacement after it.
+ * The bytes of a principal are counted in another key (`redis-charges.ts`): those of a new entry
+ * before it is written, and those of a replacement after it.
  */
 import {
   skewMs,

@@ -6,8 +6,8 @@
  * - `number`: number of the newest value
  * - `closed`: set once the list is closed
  *
- * The bytes of a value are counted for its principal before it is added. Redis expires a list on its
- * own. If it loses one earlier, its answers are lost, and people can answer again.
+ * The bytes of a value are counted for its principal before it is added. Redis expires a list on
+ * its own. If it loses one earlier, its answers are lost, and people can answer again.
  */
 import type { Appended, ListedValue, SagaStore } from '@mcp-saga/server/stores';
 import type { Connection } from './connect.ts';
@@ -53,8 +53,8 @@ return 'added'
 const list = `return redis.call('HGETALL', KEYS[1])`;
 
 /**
- * KEYS: list. ARGV: fields of names, each before its value. Returns the number of each discarded value
- * in ARGV, with its expiry and principal.
+ * KEYS: list. ARGV: fields of names, each before its value. Returns the number of each discarded
+ * value in ARGV, with its expiry and principal.
  */
 const discard: string = `${parse}
 local discarded = {}

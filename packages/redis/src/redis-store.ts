@@ -6,10 +6,10 @@ import { entriesOn } from './redis-entries.ts';
 import { listsOn } from './redis-lists.ts';
 
 /**
- * Creates the store of a host in one Redis, for hosts of any number of processes. Supports Redis 5 or
- * newer, Valkey, Redis Cluster, and Upstash. Leases use the Redis clock. Entries expire automatically.
- * If Redis loses an entry earlier, a used token is accepted again: set `maxmemory-policy noeviction`
- * and `appendonly yes`.
+ * Creates the store of a host in one Redis, for hosts of any number of processes. Supports Redis 5
+ * or newer, Valkey, Redis Cluster, and Upstash. Leases use the Redis clock. Entries expire
+ * automatically. If Redis loses an entry earlier, a used token is accepted again: set
+ * `maxmemory-policy noeviction` and `appendonly yes`.
  * @param client - connected client; the caller closes the client
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example

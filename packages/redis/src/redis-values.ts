@@ -12,8 +12,8 @@ export function isOne(reply: unknown): boolean {
 }
 
 /**
- * `true` for an error that Redis replied, such as `OOM …`: the script has changed nothing. `false` if
- * the reply is missing. `@upstash/redis` puts its own words before the error of Redis.
+ * `true` for an error that Redis replied, such as `OOM …`: the script has changed nothing. `false`
+ * if the reply is missing. `@upstash/redis` puts its own words before the error of Redis.
  */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && refusals.test(error.message);

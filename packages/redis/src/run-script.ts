@@ -6,8 +6,8 @@ const defaultTimeout = 2_000;
 
 /**
  * Returns a function that runs scripts by digest, or by text if Redis has not cached the script.
- * Every script can be repeated after a dropped connection. Bytes that are counted twice by that count
- * until they expire.
+ * Every script can be repeated after a dropped connection. Bytes that are counted twice by that
+ * count until they expire.
  * @throws TypeError or RangeError if the client or an option is invalid
  */
 export function scriptRunner(

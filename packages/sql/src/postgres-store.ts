@@ -8,8 +8,9 @@ import { digestOf } from './sql-text.ts';
 import { storeOf, type SqlStore } from './sql-store.ts';
 
 /**
- * Creates the store of a host in one PostgreSQL database, for hosts of any number of processes. Each change is one statement. A pool of `pg` prepares it; a
- * pooler that loses prepared statements gets it unprepared, so PgBouncer works. Leases go by the clock of the database. Later calls
+ * Creates the store of a host in one PostgreSQL database, for hosts of any number of processes.
+ * Each change is one statement. A pool of `pg` prepares it; a pooler that loses prepared statements
+ * gets it unprepared, so PgBouncer works. Leases go by the clock of the database. Later calls
  * remove expired rows, up to 200 at a time.
  * @param client - pool or client; the caller closes the client
  * @throws TypeError or RangeError if the client or an option is invalid
@@ -85,8 +86,9 @@ function isPg(client: PostgresClient): client is PgClient & PostgresClient {
 const unprepared: readonly unknown[] = ['26000', '42P05', '0A000'];
 
 /**
- * Sends statements that the database prepares once for each connection: to parse and plan them takes
- * three quarters of the time of a turn. Sends all statements as they are after an error of a pooler.
+ * Sends statements that the database prepares once for each connection: to parse and plan them
+ * takes three quarters of the time of a turn. Sends all statements as they are after an error of a
+ * pooler.
  */
 function preparing(client: PgClient, send: SendStatement): SendStatement {
   const names = new Map<string, string>();

@@ -1,10 +1,10 @@
 /**
- * Entries in a table: group, name, version, head, and body. Each method is one statement, and a write
- * that another write prevented reads what is stored.
+ * Entries in a table: group, name, version, head, and body. Each method is one statement, and a
+ * write that another write prevented reads what is stored.
  *
- * A removed entry stays as a row without a head until it expires, so that the next version of its key
- * is greater, even within one millisecond. A row also loses its body at `body_until`. A sweep removes
- * such rows and bodies later; every statement ignores them before.
+ * A removed entry stays as a row without a head until it expires, so that the next version of its
+ * key is greater, even within one millisecond. A row also loses its body at `body_until`. A sweep
+ * removes such rows and bodies later; every statement ignores them before.
  */
 import {
   skewMs,
@@ -152,8 +152,9 @@ RETURNING version, ${now} AS now`;
      */
     insert: insertIf(areClocksGood),
     /**
-     * The same values, with the limit of the principal as the last. No row if the principal is at the
-     * limit. A statement of its own: with a limit that may be NULL, PostgreSQL plans each call anew.
+     * The same values, with the limit of the principal as the last. No row if the principal is at
+     * the limit. A statement of its own: with a limit that may be NULL, PostgreSQL plans each call
+     * anew.
      */
     insertWithin: insertIf(`${areClocksGood}
   AND CAST($10 AS BIGINT) > (SELECT COALESCE(SUM(charged.bytes), 0) FROM ${entries} AS charged

@@ -1,9 +1,10 @@
 /**
  * Lists in the table of entries, one row for each group, so that the lock of the row orders all
- * additions, and the bytes of a principal are one sum. Each method is one statement.
+ * additions, and the bytes of a principal are one sum. Each method is one statement, except
+ * `discard`, which takes ten values at a time.
  *
- * The body has a line for each value: its name and text, each as one word before a space. The head says
- * whether the list is open. No entry has the name of the row, which is no word.
+ * The body has a line for each value: its name and text, each as one word before a space. The head
+ * says whether the list is open. No entry has the name of the row, which is no word.
  */
 import type { Appended, ListedValue, SagaStore } from '@mcp-saga/server/stores';
 import type { Database } from './database.ts';

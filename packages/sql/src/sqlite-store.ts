@@ -14,9 +14,9 @@ import { migrationTexts } from './sql-schema.ts';
 import { storeOf, type SqlStore } from './sql-store.ts';
 
 /**
- * Creates the store of a host in one SQLite database: a file for the processes of one machine, or a service such as Cloudflare D1 or Turso for any number of
- * hosts. Supports SQLite 3.35 or newer. Each change is one statement. Later calls remove expired
- * rows, up to 200 at a time.
+ * Creates the store of a host in one SQLite database: a file for the processes of one machine, or a
+ * service such as Cloudflare D1 or Turso for any number of hosts. Supports SQLite 3.35 or newer.
+ * Each change is one statement. Later calls remove expired rows, up to 200 at a time.
  * @param client - database or client; the caller closes the client. Processes with a common file
  * need a busy timeout.
  * @throws TypeError or RangeError if the client or an option is invalid

@@ -1,5 +1,6 @@
 /**
- * Host of the sagas that people and other systems answer. All processes share its store and its queue.
+ * Host of the sagas that people and other systems answer. All processes share its store and its
+ * queue.
  */
 import { bullmqProcessor, bullmqQueue, bullmqWorkerOptions } from '@mcp-saga/redis';
 import {

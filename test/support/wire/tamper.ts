@@ -41,7 +41,8 @@ export function tamper(token: string, other?: string): readonly Tampered[] {
 
 /**
  * Changes one character near the end of a token, whatever it is. To replace the end by a fixed text
- * would now and then give the token itself. The last character can contain unused bits, so it stays.
+ * would now and then give the token itself. The last character can contain unused bits, so it
+ * stays.
  */
 export function alterEnd(token: string): string {
   return withAnotherCharacter(token, token.length - 3);

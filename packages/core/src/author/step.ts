@@ -1,6 +1,6 @@
 /**
  * The functions that authors call. Each returns a command: a description that does nothing until
- * it is yielded. Mistakes in arguments throw here, at the line of the author, with the path of the
+ * it is yielded. Mistakes in arguments throw here, at the line of the author, with the ID of the
  * step. All else is decided by the engine when the command is carried out.
  */
 import { assertKnownOptions } from '../values/known-options.ts';

@@ -6,9 +6,9 @@
  * - `client`: values that the client knows already
  * - `server`: values that the client must not see before they are shown
  *
- * The token layer compresses the streams apart, so that the length of a token tells nothing of a
- * secret beside a known value. `entry-types.ts` lists the types of entries with their letters,
- * which are part of the token format.
+ * The token layer compresses the streams apart, so that the length of a token cannot show
+ * whether a secret equals a value that the client chose. `entry-types.ts` lists the types of
+ * entries with their letters, which are part of the token format.
  *
  * - An entry is written once and never changed. Values are encoded when they are recorded, so
  *   that a body cannot change them later.

@@ -36,8 +36,8 @@ export interface TicketFacts {
   /** `true` if the wait sends reminders or escalates, which is late without a queue. */
   readonly needsQueue: boolean;
   /**
-   * `true` if the delivery fails for good if it fails now. Before, it fails and is repeated while the
-   * store is down.
+   * `true` if the delivery fails for good if it fails now. Before, it fails and is repeated while
+   * the store is down.
    */
   readonly isLastAttempt: boolean;
 }

@@ -42,8 +42,8 @@ export interface RuntimeSaga {
    */
   readonly lifeEndsAt?: number;
   /**
-   * Returns how many bytes of JSON a token can hold beside a state; negative if the state itself does
-   * not fit. Compression may leave more. Default: any number.
+   * Returns how many bytes of JSON a token can hold beside a state; negative if the state itself
+   * does not fit. Compression may leave more. Default: any number.
    */
   readonly room?: (state: ProgramState) => Awaitable<number>;
   /** How many times the state will hold each answer from outside. Default 1. */

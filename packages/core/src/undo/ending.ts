@@ -10,7 +10,7 @@
  * (`undo-all.ts`) is a body itself, whose steps are journaled: after a crash, the undo goes on
  * where it was.
  *
- * - Nothing is undone twice, and nothing before a pivot is undone at all.
+ * - An undo that has finished does not run again, and nothing before a pivot is undone.
  * - A failed undo does not stop the others. Each step of the saga is in the report once: as
  *   compensated, or as uncompensated.
  * - The journal may grow beyond its limit during the end, since the limit may be the reason for

@@ -8,8 +8,8 @@
 export type NamesOf<Options> = { readonly [name in keyof Options]-?: true };
 
 /**
- * Describes the first option without a name in `names`: the option, the nearest name, and all names.
- * Returns undefined if all options are known.
+ * Describes the first option without a name in `names`: the option, the nearest name, and all
+ * names. Returns undefined if all options are known.
  * @param of - what has the options: a function, or an object. It is called only for a description,
  *   because steps check their options in each replay.
  */

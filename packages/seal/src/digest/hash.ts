@@ -1,7 +1,6 @@
 /**
  * Digests and derived secrets. What is hashed is canonical JSON (`canonicalize.ts`), or a list of
- * texts with their lengths, so that no two inputs share one text. All comparisons of secrets
- * compare digests, to keep them out of the timing.
+ * texts with their lengths, so that no two inputs share one text.
  */
 import { optionError } from '../model/option-error.ts';
 import type { MaybePromise } from '../model/maybe-promise.ts';

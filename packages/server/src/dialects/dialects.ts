@@ -7,7 +7,7 @@
  * `dialects` that serves the client wins; the last one serves all. The saga methods,
  * `requests/resume`, and the methods of tasks are dialects, too, with requests of their own.
  *
- * - A token opens only in the dialect that sealed it: the method is one of its claims.
+ * - A token opens only for the methods that a dialect names: the method is one of its claims.
  * - Every refused token gets the fixed response of its dialect.
  */
 import type { ClientCall } from '../model/call-types.ts';

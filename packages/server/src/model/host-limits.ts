@@ -28,9 +28,9 @@ export interface HostLimits extends SealLimits {
    */
   readonly maxAnswerBytes: number;
   /**
-   * Estimated size of the stored responses and handles of one saga, in bytes. A turn beyond it fails
-   * with `guard_full` until some of them expire, and gets a token instead of a handle. Cancellation
-   * and compensation are never rejected.
+   * Estimated size of the stored responses and handles of one saga, in bytes. A turn beyond it
+   * fails with `guard_full` until some of them expire, and gets a token instead of a handle.
+   * Cancellation and compensation are never rejected.
    * @default 16 MiB
    */
   readonly maxKeptBytesPerSaga: number;

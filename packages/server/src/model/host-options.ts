@@ -169,9 +169,9 @@ export interface GuardOptions {
    */
   readonly store?: SagaStore;
   /**
-   * Time after which a repeated request may take over a turn whose process has died or stands still,
-   * in milliseconds, above `limits.turnBudgetMs`. A process that lives renews its lease every third
-   * of this time. @default 60_000
+   * Time after which a repeated request may take over a turn whose process has died or stands
+   * still, in milliseconds, above `limits.turnBudgetMs`. A process that lives renews its lease
+   * every third of this time. @default 60_000
    */
   readonly leaseMs?: number;
   /**
@@ -374,8 +374,8 @@ export interface SagaHostOptions {
   /** Options for resumable requests. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
   /**
-   * `true` if a model that calls a tool again copies 22 characters instead of a token, whose state is
-   * then in `store`. `false`: it copies the token, and only the client holds the state.
+   * `true` if a model that calls a tool again copies 22 characters instead of a token, whose state
+   * is then in `store`. `false`: it copies the token, and only the client holds the state.
    * @default true with the option `store`
    */
   readonly shortTokens?: boolean;

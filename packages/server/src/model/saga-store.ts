@@ -2,14 +2,14 @@ import type { Awaitable } from '@mcp-saga/core';
 
 /**
  * Store of one service: entries in groups, and a list for each group. A group lives in one place (a
- * hash tag, an object). A store sees IDs, digests, and ciphertext only.
+ * hash tag, an object). A store sees IDs, digests, ciphertext, and fixed words only.
  *
  * Every rule about sagas is above this interface: which request may use a token again, which answer
  * counts, how many bytes a caller may keep. Used tokens, tasks, and links are entries, and the
  * answers to a link are the list of its group. A store only promises these:
  *
- * - Each method is atomic, and its result holds for all processes. Only `read` may be late, and only
- *   `discard` may remove some values before others.
+ * - Each method is atomic, and its result holds for all processes. Only `read` may be late, and
+ *   only `discard` may remove some values before others.
  * - Times go by one clock, that of the store. A store in memory may use the clock of its host.
  * - A version is used once for a key, even if its entry was removed or has expired since, and later
  *   versions are greater: a process that stood still cannot replace what came after it.
@@ -39,8 +39,8 @@ export interface SagaStore {
   read(key: EntryKey): Awaitable<Entry | undefined>;
   /**
    * Adds a value to the list of a group, behind the others, and charges its bytes to a principal,
-   * whatever the principal has stored: `maxValues` is the limit. The names of a list are not those of
-   * entries.
+   * whatever the principal has stored: `maxValues` is the limit. The names of a list are not those
+   * of entries.
    * @throws Error if the value would expire at once
    */
   append(key: EntryKey, value: string, options: AppendOptions): Awaitable<Appended>;
@@ -104,7 +104,7 @@ export interface WriteOptions {
   readonly nowMs?: number | undefined;
 }
 
-/** Bytes that count for a principal until the body of the entry goes, or the value of a list. */
+/** Bytes that count for a principal until the body of the entry goes. */
 export interface Charge {
   /** Digest of the principal. */
   readonly to: string;

@@ -262,8 +262,8 @@ function recordedPage(
 }
 
 /**
- * Renders who asks whom. A person who is not signed in does not read who started the request: a link
- * may be passed on.
+ * Renders who asks whom. A person who is not signed in does not read who started the request: a
+ * link may be passed on.
  */
 function renderFacts({ host, outside, ticket, user }: AnswerPageRequest, isOpen: boolean): Html {
   const { saga, exp } = { saga: ticket.claims.saga.name, exp: ticket.claims.exp };
@@ -376,8 +376,8 @@ interface PlannedAnswer {
 }
 
 /**
- * Makes the page that shows all of an answer, and whose button records it. The page has no field, so
- * that a person can decide only by this button. Nothing is recorded before.
+ * Makes the page that shows all of an answer, and whose button records it. The page has no field,
+ * so that a person can decide only by this button. Nothing is recorded before.
  */
 function confirmationPage(
   page: AnswerPageRequest,

@@ -205,8 +205,8 @@ function assertTasks({ tasks, resumableRequests, shortTokens, store: all }: Saga
 }
 
 /**
- * Throws for a store without its methods, which would fail each turn after its effects, or leave the
- * turn unguarded.
+ * Throws for a store without its methods, which would fail each turn after its effects, or leave
+ * the turn unguarded.
  */
 function assertStore(name: string, store: unknown): void {
   if (hasMethods(store, storeMethods)) return;

@@ -22,8 +22,8 @@ const handleForm = /^[\w-]{22}$/;
  * Stores the state of a turn and returns a handle. Returns the token itself if the store fails, or
  * keeps too much for the saga or its principal.
  *
- * A state has one handle, made of the secret of its saga: a turn that changes nothing, and a request
- * that is repeated, store nothing.
+ * A state has one handle, made of the secret of its saga: a turn that changes nothing, and a
+ * request that is repeated, store nothing.
  */
 export async function toHandle(host: HostParts, turn: SuspendedTurn): Promise<string> {
   const { token } = turn;

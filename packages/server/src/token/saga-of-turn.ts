@@ -17,9 +17,9 @@ export function noteSaga<T extends TokenOfTurn>(turn: T, saga: SealedSaga): T {
 }
 
 /**
- * Returns what the token of a turn holds. Inside a host, a saga is a value: its token is opened only
- * if another process has sealed it, and once. No client has the token here, so neither its time nor
- * its size is checked.
+ * Returns what the token of a turn holds. Inside a host, a saga is a value: its token is opened
+ * only if another process has sealed it, and once. No client has the token here, so neither its
+ * time nor its size is checked.
  */
 export async function sagaOf(
   { keys }: Pick<HostParts, 'keys'>,

@@ -6,7 +6,8 @@
  *
  * - Each kind has its own purpose, and so its own key: none opens in the place of another.
  * - What comes back is checked field by field before it is used (`readSealedRecord`).
- * - Values that a client chose and values that it must not see are never compressed together.
+ * - Values that a client chose and values that it must not see are compressed together only if
+ *   the author of a step asks for it.
  */
 import { decodeHead, isRecord, present, type Outcome } from '@mcp-saga/core/program';
 import {

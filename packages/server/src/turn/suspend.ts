@@ -133,8 +133,8 @@ function warnedFrom({ limits, offers: { handles } }: HostParts, { dialect }: Tur
 }
 
 /**
- * Seals a saga into a token that has room for the answers that it waits for. Otherwise the saga ends
- * here, before anybody is told that an answer was accepted.
+ * Seals a saga into a token that has room for the answers that it waits for. Otherwise the saga
+ * ends here, before anybody is told that an answer was accepted.
  */
 async function sealed(
   host: HostParts,

@@ -1,7 +1,7 @@
 /**
  * Forms on the wire that all dialects share: requests to the client, its answers, results of
  * tools, and errors. What a client sends is checked here by form and size only; steps check what
- * it means. An error that reaches a client has a public text, and no value of the saga.
+ * it means. An error reaches a client with its public text only.
  */
 import { type Json, type Provenance, type IgnoredAnswer } from '@mcp-saga/core';
 import {

@@ -11,7 +11,8 @@ import type { StoreUnderTest } from './store-under-test.ts';
 /** Options of `storeConformance`. */
 export interface StoreConformanceOptions {
   /**
-   * `false` for a store in the process of its hosts: no reply of it is lost, and its clock is theirs.
+   * `false` for a store in the process of its hosts: no reply of it is lost, and its clock is
+   * theirs.
    * @default true
    */
   readonly isRemote?: boolean;

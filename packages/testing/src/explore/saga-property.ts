@@ -233,8 +233,8 @@ const undisturbedRuns = 100;
 
 /**
  * Runs a saga without faults and refusals until a run ends as the property expects. Drawn arguments
- * and answers may lead to a failure that is right, so not each run has to. Throws `violated` if none
- * does.
+ * and answers may lead to a failure that is right, so not each run has to. Throws `violated` if
+ * none does.
  */
 async function endsAsExpected<W>(saga: Program, options: SagaPropertyOptions<W>): Promise<void> {
   const { expectFailure: reason } = options;

@@ -117,8 +117,8 @@ export class Waits {
   }
 
   /**
-   * Bytes that the state at the start of the turn lacks: those kept for answers, and the answers that
-   * this turn has received.
+   * Bytes that the state at the start of the turn lacks: those kept for answers, and the answers
+   * that this turn has received.
    */
   get missing(): number {
     return this.reserves + this.#received;

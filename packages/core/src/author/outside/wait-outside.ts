@@ -9,8 +9,7 @@
  * 4. When the time is over, the box is closed first, and read for the last time after that.
  * 5. When the wait is withdrawn, its box is closed as well.
  *
- * - An answer that somebody was told is recorded counts: nothing is decided between the last read
- *   and the close.
+ * - An accepted answer is never lost: when the time is over, the box is closed before it is read.
  * - A question that the code asks otherwise has another box. Answers in the box of an outdated
  *   question do not count, and their people are asked again.
  * - An event that nobody waits for is removed, so that it cannot keep out the awaited one.

@@ -22,8 +22,8 @@ interface OneRequest {
  * Runs all turns of a saga within one request. The client gets a token only if the request ends
  * before the saga.
  *
- * If the client aborts, disconnects, or times out, the current turn ends before its next step, and a
- * saga with `forks` is undone at once: nobody has its token. A queue that knows the saga finishes
+ * If the client aborts, disconnects, or times out, the current turn ends before its next step, and
+ * a saga with `forks` is undone at once: nobody has its token. A queue that knows the saga finishes
  * the undo if this process dies, and continues a saga past its pivot.
  */
 export async function inOneRequest(

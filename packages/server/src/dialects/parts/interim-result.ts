@@ -20,8 +20,8 @@ import { changedTurn, turnFor } from '../../token/saga-of-turn.ts';
 
 /**
  * Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the
- * form of the saga methods. After a wrong answer, the result is an error, so that the model corrects
- * the answer instead of reporting success.
+ * form of the saga methods. After a wrong answer, the result is an error, so that the model
+ * corrects the answer instead of reporting success.
  */
 export async function toInterimResult(
   host: HostParts,

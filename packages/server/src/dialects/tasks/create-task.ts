@@ -25,8 +25,8 @@ import { openTurn } from '../../token/saga-of-turn.ts';
 
 /**
  * Makes a task of a call without questions. The call must go on without a task if the store keeps
- * too much for the caller (`full`); or if there is no store, and steps remain or the ID would be too
- * long (undefined).
+ * too much for the caller (`full`); or if there is no store, and steps remain or the ID would be
+ * too long (undefined).
  */
 export async function createTask(
   host: HostParts,

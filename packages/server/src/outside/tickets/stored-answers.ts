@@ -20,8 +20,8 @@ import { SagaHostError } from '../../wire/errors.ts';
 import { isUser, type OpenTicket } from './ticket.ts';
 
 /**
- * Box of answers, with the facts that they are sealed for: the list of a group, whose values are named
- * by their slots.
+ * Box of answers, with the facts that they are sealed for: the list of a group, whose values are
+ * named by their slots.
  */
 export interface Box {
   readonly id: string;
@@ -240,7 +240,8 @@ export async function whyClosed(
 
 /**
  * Entry for the reason why a box was closed, which is known only after the last answers in it were
- * read. Its group is derived from the secret of the box, so that the store cannot tell of which box.
+ * read. Its group is derived from the secret of the box, so that the store cannot tell of which
+ * box.
  */
 async function reasonKey(salt: string): Promise<EntryKey> {
   const group = (await digestText(canonicalize([salt, 'why closed']))).slice(0, 22);
