@@ -79,7 +79,11 @@ export default defineConfig({
     testTimeout: longestTest,
     hookTimeout: longestTest,
     expect: { poll: { timeout: longestWait } },
-    setupFiles: ['test/support/seed-properties.ts', 'test/support/catch-logs.ts'],
+    setupFiles: [
+      'test/support/seed-properties.ts',
+      'test/support/catch-logs.ts',
+      'test/support/leave-no-listeners.ts',
+    ],
     reporters: ['default', './test/support/skipped-reporter.ts'],
     // One line a file: a slow test is not a fault.
     slowTestThreshold: longestTest,

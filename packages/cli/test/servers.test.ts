@@ -8,6 +8,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serve, type Server } from 'srvx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { longestWait } from '../../../test/support/patience.ts';
 import { run } from './command-line.ts';
 import { pay } from './fixtures/pay.ts';
 import { keys, refund } from './fixtures/sagas.ts';
@@ -38,10 +39,13 @@ const both = saga({ name: 'both', version: '1' }, function* () {
   return `${one.one} ${two.two}`;
 });
 
+/** `true` once the command has shown where the truck is: only then does it arrive. */
+let isTruckShown = false;
+
 const truck = saga({ name: 'truck', version: '1' }, function* () {
-  return yield* poll('arrived', ({ attempt }) => (attempt > 1 ? 'arrived' : undefined), {
+  return yield* poll('arrived', () => (isTruckShown ? 'arrived' : undefined), {
     everyMs: 1,
-    totalTimeoutMs: 60_000,
+    totalTimeoutMs: longestWait,
     report: () => 'The truck is on its way.',
   });
 });
@@ -366,7 +370,12 @@ describe('mcp-saga call', () => {
   });
 
   it('shows the text of a waiting saga beside the result', async () => {
-    const { printed, errors } = await run(['call', 'truck', '-u', urls[0] ?? '']);
+    isTruckShown = false;
+    const { printed, errors } = await run(['call', 'truck', '-u', urls[0] ?? ''], {
+      onNote: (text) => {
+        isTruckShown ||= text.includes('The truck is on its way.');
+      },
+    });
     expect(printed).toBe('arrived');
     expect(errors).toContain('The truck is on its way.');
   });

@@ -4,6 +4,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serve, type Server } from 'srvx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { longestWait } from '../../../test/support/patience.ts';
 import { run, type RunOptions } from './command-line.ts';
 import { keys, refund } from './fixtures/sagas.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
@@ -29,7 +30,7 @@ const report = saga(
     });
     const rows = yield* poll('rows', () => (isStatusShown ? 7 : undefined), {
       everyMs: 10,
-      totalTimeoutMs: 60_000,
+      totalTimeoutMs: longestWait,
       report: () => 'The warehouse counts.',
     });
     return { rows: sure ? rows : 0 };

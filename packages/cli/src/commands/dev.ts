@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { generateKey, memoryStore } from '@mcp-saga/server';
 import { serve } from 'srvx';
-import { defineCommand, type Command } from '../model/command.ts';
+import { defineCommand, type Command, type CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { findKeys, keyOptions } from '../input/read-keys.ts';
 import { DevStudio } from '../serving/dev-studio.ts';
@@ -38,58 +38,75 @@ export const dev: Command = defineCommand({
     };
     const onThrown = (error: unknown): void => sayError(say, error);
     process.on('unhandledRejection', onThrown).on('uncaughtException', onThrown);
-    let url = '';
-    const studio = new DevStudio();
-    const live = await liveModule(file, {
-      keys,
-      store: memoryStore(),
-      url: () => url,
-      say,
-      studio,
-    });
-    const onRequest = seenClients(say, studio.clients);
-    const server = serve({
-      fetch: async (request) => {
-        const served = live.current();
-        const page = studio.answer(request, served);
-        if (page !== undefined) return await page;
-        const client = request.method === 'POST' ? await onRequest(request.clone()) : undefined;
-        return await studio.observe(request, client, () =>
-          served.server.fetch(request, process.env),
-        );
-      },
-      error: (error) => {
-        sayError(say, error);
-        return secured(new Response('The log of mcp-saga dev shows the error.\n', { status: 500 }));
-      },
-      port: Number(port),
-      hostname: '127.0.0.1',
-      silent: true,
-      gracefulShutdown: false,
-    });
     try {
-      await server.ready();
-      url = new URL(server.url ?? '').origin;
-      const { path, programs } = live.current();
-      const sagas = programs.map(({ name }) => name);
-      const mcp = new URL(path, url).href;
-      if (ownKeys === undefined) io.note('SAGA_KEYS is not set: tokens end with this process.');
-      const page = new URL('/studio/', url).href;
-      say(
-        { type: 'ready', url: mcp, studio: page, sagas },
-        `serving ${sagas.join(', ')} at ${mcp} and the studio at ${page}`,
-      );
-      if (!io.signal.aborted) await once(io.signal, 'abort');
-    } catch (error) {
-      if (Object(error).code !== 'EADDRINUSE') throw error;
-      throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, {
-        cause: error,
-      });
+      await serveUntilInterrupted(file, { keys, hasOwnKeys: ownKeys !== undefined, port, say, io });
     } finally {
       process.off('unhandledRejection', onThrown).off('uncaughtException', onThrown);
-      live.close();
-      await Promise.all([server.close(true), studio.playground.close()]);
     }
     throw new CliError('stopped', 'Stopped.');
   },
 });
+
+interface ServeOptions {
+  readonly keys: string;
+  /** `false` if the keys were made for this process. */
+  readonly hasOwnKeys: boolean;
+  readonly port: string;
+  readonly say: Say;
+  readonly io: CommandIo;
+}
+
+async function serveUntilInterrupted(
+  file: string,
+  { keys, hasOwnKeys, port, say, io }: ServeOptions,
+): Promise<void> {
+  let url = '';
+  const studio = new DevStudio();
+  const live = await liveModule(file, {
+    keys,
+    store: memoryStore(),
+    url: () => url,
+    say,
+    studio,
+  });
+  const onRequest = seenClients(say, studio.clients);
+  const server = serve({
+    fetch: async (request) => {
+      const served = live.current();
+      const page = studio.answer(request, served);
+      if (page !== undefined) return await page;
+      const client = request.method === 'POST' ? await onRequest(request.clone()) : undefined;
+      return await studio.observe(request, client, () => served.server.fetch(request, process.env));
+    },
+    error: (error) => {
+      sayError(say, error);
+      return secured(new Response('The log of mcp-saga dev shows the error.\n', { status: 500 }));
+    },
+    port: Number(port),
+    hostname: '127.0.0.1',
+    silent: true,
+    gracefulShutdown: false,
+  });
+  try {
+    await server.ready();
+    url = new URL(server.url ?? '').origin;
+    const { path, programs } = live.current();
+    const sagas = programs.map(({ name }) => name);
+    const mcp = new URL(path, url).href;
+    if (!hasOwnKeys) io.note('SAGA_KEYS is not set: tokens end with this process.');
+    const page = new URL('/studio/', url).href;
+    say(
+      { type: 'ready', url: mcp, studio: page, sagas },
+      `serving ${sagas.join(', ')} at ${mcp} and the studio at ${page}`,
+    );
+    if (!io.signal.aborted) await once(io.signal, 'abort');
+  } catch (error) {
+    if (Object(error).code !== 'EADDRINUSE') throw error;
+    throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, {
+      cause: error,
+    });
+  } finally {
+    live.close();
+    await Promise.all([server.close(true), studio.playground.close()]);
+  }
+}
