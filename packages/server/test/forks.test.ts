@@ -428,7 +428,7 @@ describe('versions', () => {
   });
 
   it("[R3] named compensations run if the version is gone and onMismatch is 'compensate'", async () => {
-    expectLogs('replay_mismatch');
+    expectLogs('version_gone');
     const one = waiting(await hostOf({ sagas: [make('1', 'old')] }).start('deploy', {}));
     const host = hostOf({
       sagas: [make('2', 'new', { onMismatch: 'compensate' })],

@@ -27,6 +27,7 @@ import { acts, cancelOrder, desk, waiting } from './sagas/desk.ts';
 import { waiterOf } from './sagas/waiter.ts';
 import { done, shipping, shippingOf } from './sagas/shipping.ts';
 import type { DialectCapabilities } from '../../server/src/model/dialect-capabilities.ts';
+import type { ResumeRequest } from '../../server/src/model/request-types.ts';
 import { coreOf } from '../../server/src/saga-host.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turns-'));
@@ -241,14 +242,23 @@ describe('recorded machines of a real host', () => {
     expect(acts).toEqual([]);
   });
 
-  it.each<[string, DialectCapabilities]>([
-    ['returns a token after each step', { checkpointAfterStep: true }],
-    ['only reads the state in every other turn', { runs: false }],
-    ['defers effects in every other turn', { defersEffects: true }],
-  ])('replay if the dialect %s', async (_, dialect) => {
+  it.each<[string, Pick<ResumeRequest, 'dialect' | 'holder'>, object]>([
+    ['only reads the state in every other turn', { dialect: { runs: false } }, { budget: 'over' }],
+    [
+      'defers effects in every other turn',
+      { dialect: { defersEffects: true } },
+      { defersEffects: true },
+    ],
+    [
+      'ends a turn after each step of a task',
+      { holder: { kind: 'store', beforeContinueAs: () => Promise.resolve() } },
+      { checkpointAfterStep: true },
+    ],
+  ])('replay if the dialect %s', async (_, request, facts) => {
     const fleet = new Fleet();
     fleet.sagas = [shippingOf({ mails: true })];
-    let turn: SagaTurn = await fleet.start('shipping', input, dialect);
+    const isTask = request.holder !== undefined;
+    let turn: SagaTurn = await fleet.start('shipping', input, request.dialect);
     for (let looks = false; turn.status === 'suspended'; looks = !looks) {
       const [question] = turn.steps;
       const answers = question === undefined ? [] : accepts(question.stepId, { sure: true });
@@ -256,13 +266,12 @@ describe('recorded machines of a real host', () => {
         turn.token,
         answers,
         {},
-        dialect.checkpointAfterStep !== true && !looks ? {} : { dialect },
+        isTask || looks ? request : {},
       );
     }
     expect(turn).toMatchObject({ status: 'completed' });
     const { turns = [] } = await fleet.replay();
     expect(turns.length).toBeGreaterThan(2);
-    const facts = dialect.runs === false ? { budget: 'over' } : dialect;
     expect(turns.map(({ host }) => host)).toContainEqual(expect.objectContaining(facts));
   });
 

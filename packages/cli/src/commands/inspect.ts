@@ -64,7 +64,7 @@ export const inspect: Command = defineCommand({
     });
     const { claims, sid: sagaId } = sealed;
     const parts = partsOf(sealed);
-    const { input, entries } = historyOf(toSealedSaga(sealed).state.program);
+    const { input, entries } = historyOf(toSealedSaga(sealed, token.length).state.program);
     const begin = { kind: 'input', path: '', outcome: 'parsed', value: input };
     const timeline = [begin, ...entries].map(({ kind, path, outcome, value }): Entry => {
       const bytes = value === undefined ? 0 : JSON.stringify(value).length;

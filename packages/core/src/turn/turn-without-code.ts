@@ -7,6 +7,7 @@ import type { ProgramState } from '../model/program-state.ts';
 /**
  * Replaces a program without code: undoes steps with a named compensator, and reports other
  * recorded steps as uncompensated.
+ * @param error - why there is no code: the error of the saga, unless a request ends it with another
  * @param begun - name of an unfinished turn of the missing code. Its effects are unknown, so the
  * turn is uncompensated
  */
@@ -28,8 +29,12 @@ export function orphan(
   });
   return {
     asked,
-    advance: (state, ...turn) =>
-      advance(begun === undefined ? state : withUnknown(state, begun), ...turn),
+    advance: async (state, answers, runtime, end) => {
+      const known = begun === undefined ? state : withUnknown(state, begun);
+      const outcome = await advance(known, answers, runtime, end);
+      // The unknown entry alone would fail as a mismatch with the journal.
+      return end === undefined && outcome.status === 'failed' ? { ...outcome, error } : outcome;
+    },
   };
 }
 

@@ -208,7 +208,7 @@ function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
       const { dialect = {}, method } = request;
       const looked = await host.start(name, args, caller, {
         ...request,
-        dialect: { ...steppingOf(call, dialect), ...onlyLooks },
+        dialect: { ...boundTo(call, dialect), ...onlyLooks },
       });
       return await continueTurns(host, running, looked, {
         dialect,
@@ -220,10 +220,11 @@ function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
       const { dialect = {}, method } = request;
       const allowed = method === undefined ? request.methods : [method];
       const looks = answers !== undefined && answers.length > 0;
-      const stepping = steppingOf(call, dialect);
+      const bound = boundTo(call, dialect);
       const turn = await host.resume(token, answers, caller, {
         ...request,
-        dialect: looks ? { ...stepping, ...onlyLooks } : stepping,
+        dialect: looks ? { ...bound, ...onlyLooks } : bound,
+        holder: { kind: 'client', onCommit: (committed) => reportToken(host, running, committed) },
       });
       return await continueTurns(host, running, turn, {
         dialect,
@@ -237,9 +238,9 @@ function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
 /** The client gets a token with its answers before any step runs. */
 const onlyLooks: Pick<DialectCapabilities, 'runs'> = { runs: false };
 
-/** Returns the abilities of a dialect whose client gets a token after each server step. */
-function steppingOf({ id }: ClientCall, dialect: DialectCapabilities): DialectCapabilities {
-  return { ...dialect, isResumable: true, requestId: id, checkpointAfterStep: true };
+/** Returns the abilities of a dialect whose tokens resume the request of a call. */
+function boundTo({ id }: ClientCall, dialect: DialectCapabilities): DialectCapabilities {
+  return { ...dialect, requestId: id };
 }
 
 /** Continues until the client is needed. Reports the token of each turn before the next turn. */
@@ -262,10 +263,9 @@ async function continueTurns(
     reportToken(host, running, committed);
   const next = {
     ...request,
-    dialect: steppingOf(call, dialect),
-    isOwnRound: true,
+    dialect: boundTo(call, dialect),
+    holder: { kind: 'request', onCommit } as const,
     follows: true,
-    onCommit,
   };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {

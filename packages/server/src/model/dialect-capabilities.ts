@@ -20,8 +20,6 @@ export interface DialectCapabilities {
   readonly maxHold?: number;
   /** `true` if a longer wait is held for that time, and a token holds the rest. @default false */
   readonly holdsParts?: boolean;
-  /** `true` if the client gets a token after each server step. @default false */
-  readonly checkpointAfterStep?: boolean;
   /**
    * `true` if server steps wait for a later turn, while questions are asked and time passes.
    * @default false
@@ -33,12 +31,8 @@ export interface DialectCapabilities {
    */
   readonly endsOnAbort?: boolean;
   /**
-   * `true` if the client declared resumable requests: `requests/resume` accepts the token of this
-   * turn. @default false
-   */
-  readonly isResumable?: boolean;
-  /**
-   * JSON-RPC ID of the resumable request: `requests/resume` accepts the token with this ID only.
+   * JSON-RPC ID of a resumable request: `requests/resume` accepts the token of this turn, with this
+   * ID only. Default: the client did not declare resumable requests.
    */
   readonly requestId?: string | number;
   /** `false` if nothing may run: the turn only reads the state of the saga. @default true */

@@ -1,7 +1,7 @@
 import type { Program, Provenance } from '@mcp-saga/core';
 import type { SagaCaller } from './caller.ts';
 import type { DialectCapabilities } from './dialect-capabilities.ts';
-import type { SuspendedTurn } from './turn.ts';
+import type { Holder } from './holder.ts';
 
 /** Options of a request to a host. */
 export interface HostRequest {
@@ -57,20 +57,13 @@ export interface ResumeRequest {
   readonly provenance?: Provenance;
   /** Abilities of the dialect in this turn. */
   readonly dialect?: DialectCapabilities;
-  /**
-   * `true` if the host continues within a request, without a new round of the client. @default
-   * false
-   */
-  readonly isOwnRound?: boolean;
+  /** Who takes the next turn. Default: the client. */
+  readonly holder?: Holder;
   /**
    * `true`: a used token gets its stored response, even without its answers. Requires a guard.
    * @default false
    */
   readonly follows?: boolean;
-  /** Called before `continueAs`. An error ends the turn, and the token stays valid. */
-  readonly beforeContinueAs?: (program: Program) => Promise<void>;
-  /** Called with each committed turn, before the next turn starts. */
-  readonly onCommit?: (turn: SuspendedTurn) => Promise<void>;
 }
 
 /** Facts about a cancellation. */

@@ -24,6 +24,8 @@ export interface SagaState {
 
 /** Content of an opened token. */
 export interface SealedSaga {
+  /** Length of the token. 0 before the first token. */
+  readonly tokenBytes: number;
   /** ID of the saga: 16 random bytes in base64url. */
   readonly sagaId: string;
   readonly claims: Claims;

@@ -191,10 +191,13 @@ function isEnding(host: HostParts, woken: OpenWake): boolean {
 /** Takes the turn of a message, in the place of its client. */
 async function takeAbsent(host: HostParts, woken: OpenWake, caller: Caller): Promise<GuardedTurn> {
   const { capabilities, dialect } = woken.client;
-  const repeated = withoutAnswers(host, woken, woken.tokenBytes);
-  const request = { dialect, isOwnRound: true };
+  const repeated = withoutAnswers(host, woken);
   const client = { ...caller, ...present({ capabilities }) };
-  return await take(host, { ...repeated, request, isBehindCommit: false, isWake: true }, client);
+  return await take(
+    host,
+    { ...repeated, request: { dialect }, holder: { kind: 'queue' }, isBehindCommit: false },
+    client,
+  );
 }
 
 /** Ends an abandoned saga. Until then, sends the message again. */
@@ -227,7 +230,7 @@ async function nextOf(
 ): Promise<OpenWake> {
   const opened = await openTurn(host, turn);
   const due = dueOf(turn, opened.saga.claims.iat, opened.saga);
-  return { ...opened, due, client, tokenBytes: turn.token.length };
+  return { ...opened, due, client };
 }
 
 function timeOf({ due, saga }: OpenWake): number {

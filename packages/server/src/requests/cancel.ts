@@ -13,6 +13,7 @@ import { isUsed, takeNewest } from './newest-resumption.ts';
 import { openSaga } from './open-for-caller.ts';
 import { withoutAnswers } from './resumption.ts';
 import { runTurn } from '../turn/run-turn.ts';
+import type { TurnRequest } from '../turn/turn-request.ts';
 import { inPlaceOf } from '../token/guard-records.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { openTurn } from '../token/saga-of-turn.ts';
@@ -69,7 +70,7 @@ async function takenAt(
     return await taken(host, opened, caller, request);
   } catch (error) {
     if (!isUsed(error) || opened.isAbandoned) throw error;
-    const repeated = { ...withoutAnswers(host, opened, opened.tokenBytes), isBehindCommit: true };
+    const repeated = { ...withoutAnswers(host, opened), isBehindCommit: true };
     const { turn } = await takeNewest(host, repeated, caller);
     return { turn, ran: false };
   }
@@ -100,7 +101,7 @@ async function taken(
   caller: Caller,
   request: Pick<CancelRequest, 'reason'>,
 ): Promise<Taken> {
-  const { saga, program, current, tokenBytes, isAbandoned, forward } = opened;
+  const { saga, program, current, isAbandoned, forward } = opened;
   const { guard } = host;
   // The declaration of a removed version is unknown: the saga is guarded if possible.
   const forks =
@@ -114,8 +115,6 @@ async function taken(
   const goesForward = forward && isPastPivot(opened);
   const isGuarded = guard !== undefined && forks !== 'accept';
   const { timing } = host;
-  // Before the claim: if they cannot be made, nothing has run.
-  const services = await host.services();
   const lease = new Lease(
     host,
     saga,
@@ -135,27 +134,23 @@ async function taken(
     const claimed = await lease.claim();
     if ('turn' in claimed) return { turn: claimed.turn, ran: false };
     const { interrupted } = claimed;
-    const isInterrupted = interrupted !== undefined;
     // Any other interrupted request is first run to the end of its turn.
     const isOwn = interrupted === undefined || interrupted.cancels === true;
     // Another process may be able to undo more, but an abandoned saga has no other chance.
     const undoes = isAbandoned || current.onMismatch === 'compensate';
     const { answers, dialect } = isOwn ? broughtNothing : interrupted;
-    const turnRequest = {
+    const does =
+      isOwn && !goesForward
+        ? ({ kind: 'end', error: new SagaCancelled(request.reason) } as const)
+        : ({ kind: 'answer', answers } as const);
+    const turnRequest: TurnRequest = {
       program: standIn(opened, !isOwn, undoes),
       saga,
-      services,
-      tokenBytes,
-      isAbandoned,
-      answers,
+      intent: { ...does, receivedAt: interrupted?.at },
       dialect,
       caller: isOwn ? caller : inPlaceOf(interrupted, caller),
-      receivedAt: interrupted?.at,
-      isInterrupted,
-      ...(isOwn && !goesForward
-        ? { end: { error: new SagaCancelled(request.reason) } }
-        : // What follows a commit is cancelled, or taken by itself.
-          { isGuarded: true, commits: isGuarded ? ('hand over' as const) : undefined }),
+      holder: { kind: isAbandoned ? 'nobody' : 'client' },
+      before: interrupted === undefined ? undefined : 'same',
     };
     const { turn } = await runTurn(host, turnRequest, lease);
     return { turn, ran: true };
@@ -178,7 +173,6 @@ export function isPastPivot({ saga, program }: OpenSaga): boolean {
 
 /** Opened saga that is to end. */
 export interface Cancelled extends OpenSaga {
-  readonly tokenBytes: number;
   /** `true` if the token of the client has expired. */
   readonly isAbandoned: boolean;
   /** `true` if a saga past its pivot continues without its client. */
@@ -192,7 +186,7 @@ async function nextOf(
   turn: SuspendedTurn,
   until: number = Number.POSITIVE_INFINITY,
 ): Promise<Cancelled> {
-  const { token, steps, due, retryAfterMs = 0 } = turn;
+  const { steps, due, retryAfterMs = 0 } = turn;
   const next = await openTurn(host, turn);
   const { claims } = next.saga;
   const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
@@ -200,7 +194,6 @@ async function nextOf(
     ...next,
     // Stored as long as for a cancel token.
     saga: { ...next.saga, claims: { ...claims, exp: cancelExpiry(claims) } },
-    tokenBytes: token.length,
     isAbandoned,
     forward: forward && goesOnAt !== undefined,
   };
@@ -221,21 +214,20 @@ async function open(
   caller: Caller,
   { methods, isCancelToken = false }: CancelRequest,
 ): Promise<Cancelled> {
-  const by = (opened: OpenSaga, isAbandoned: boolean): Cancelled => ({
-    ...opened,
-    tokenBytes: token.length,
-    isAbandoned,
-    forward: isAbandoned,
-  });
-  if (methods !== undefined) return by(await openSaga(host, token, caller, { methods }), false);
+  if (methods !== undefined) return byClient(await openSaga(host, token, caller, { methods }));
   try {
     // A cancel token acts for the sealed principal, so that no caller is needed.
     const sealed = await host.keys.responses.open(token, { purpose: 'cancel' });
-    return by(found(host, toSealedSaga(sealed)), true);
+    const opened = found(host, toSealedSaga(sealed, token.length));
+    return { ...opened, isAbandoned: true, forward: true };
   } catch (error) {
     // Cancel tokens have a separate key.
     const isOther = error instanceof TokenRefused && error.reason === 'undecryptable';
     if (!isOther || isCancelToken) throw error;
-    return by(await openSaga(host, token, caller, {}), false);
+    return byClient(await openSaga(host, token, caller, {}));
   }
+}
+
+function byClient(opened: OpenSaga): Cancelled {
+  return { ...opened, isAbandoned: false, forward: false };
 }

@@ -178,7 +178,7 @@ function toCore(host: HostParts): SagaHostCore {
 async function inspect(host: HostParts, token: string): Promise<SagaInspection> {
   const { token: given, purpose } = await fromHandle(host, token);
   const sealed = await host.keys.sealer.open(given, { purpose, ignoreExpiry: true });
-  const { sagaId, claims, state } = toSealedSaga(sealed);
+  const { sagaId, claims, state, tokenBytes } = toSealedSaga(sealed, given.length);
   const program = host.registry.version(claims.saga.name, claims.saga.version, host.timing.clock());
   return {
     sagaId,
@@ -187,7 +187,7 @@ async function inspect(host: HostParts, token: string): Promise<SagaInspection> 
     expired: claims.exp <= host.timing.clock(),
     timeline: program === undefined ? undefined : readTimeline(program, state.program),
     receipts: program === undefined ? undefined : receiptsIn(historyOf(state.program).entries),
-    tokenBytes: given.length,
+    tokenBytes,
     parts: partsOf(sealed),
     trace: state.trace,
   };

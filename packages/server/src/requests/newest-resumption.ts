@@ -84,20 +84,21 @@ function hasPage(turn: SagaTurn): boolean {
  */
 async function behind(
   host: HostParts,
-  { saga: before, news, at, askedAt, mayStay, request }: Resumption,
+  { saga: before, news, at, askedAt, mayStay, holder, request }: Resumption,
   turn: SuspendedTurn,
 ): Promise<Resumption> {
   const opened = await openTurn(host, turn);
   const ids = stepIdsOf(before.state.generation);
   const open = [...news].filter(([stepId]) => isSameQuestion(stepId, before, opened.saga));
   return {
-    ...withoutAnswers(host, opened, turn.token.length),
+    ...withoutAnswers(host, opened),
     answers: new Map(open.map(([stepId, answer]) => [ids.toWire(stepId), answer])),
     news: new Map(open),
     at,
     askedAt,
     mayStay,
     isBehindCommit: true,
+    holder,
     request,
   };
 }

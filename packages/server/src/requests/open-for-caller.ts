@@ -39,24 +39,20 @@ export async function openSaga(
   expect: TokenExpectations,
 ): Promise<OpenSaga> {
   const opened = await openForCaller(host, token, caller, expect);
-  await assertRate(host, opened, token);
+  await assertRate(host, opened);
   return opened;
 }
 
 /** Throws `rate_limited` for a request beyond the rate limit. The token stays valid. */
-export async function assertRate(
-  host: HostParts,
-  opened: OpenedToken,
-  token: string,
-): Promise<void> {
+export async function assertRate(host: HostParts, opened: OpenedToken): Promise<void> {
   const { claims, sagaId } = opened.saga;
   const facts = {
     principal: claims.principal,
     sagaId,
     turn: claims.turn + 1,
-    bytes: token.length,
+    bytes: opened.saga.tokenBytes,
     inflatedBytes: opened.inflatedBytes,
-    keptBytes: keptBytesOf(host, opened.saga, token.length),
+    keptBytes: keptBytesOf(host, opened.saga),
   };
   if (!(await host.gate.rateLimit(facts))) throw rateLimited();
 }
@@ -84,7 +80,7 @@ export async function openForCaller(
   const sealed = await openSealed(host.observer, host.keys.sealer, token, expected);
   if (!(await host.gate.authorize(caller, { ...sealed.claims.saga })))
     throw new TokenRefused('forbidden');
-  const opened = found(host, toSealedSaga(sealed));
+  const opened = found(host, toSealedSaga(sealed, token.length));
   if (opened.program?.forks !== 'accept' && isForgotten(host, sealed.claims.iat))
     throw new TokenRefused('guard_restarted');
   assertBegun(host, opened.saga.claims);

@@ -2,6 +2,7 @@ import { isRecord, present } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
+import { holderAfterCommit } from '../model/holder.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
 import type { HostParts } from '../settings/host-parts.ts';
@@ -61,7 +62,7 @@ async function opened(
   caller: Caller,
   request: ResumeRequest,
 ): Promise<Resumption> {
-  const { answersField = 'answers', provenance = 'client', method } = request;
+  const { answersField = 'answers', provenance = 'client', method, holder } = request;
   const answers = toAnswers(sent, answersField, provenance, host.limits);
   const { token, purpose } = await fromHandle(host, given);
   const found = await openSaga(host, token, caller, {
@@ -78,13 +79,13 @@ async function opened(
   return {
     opened: found,
     saga,
-    tokenBytes: token.length,
     answers,
     news: new Map([...inner].filter(([stepId]) => asked.has(stepId))),
     at: host.timing.clock(),
     askedAt: saga.claims.iat,
     mayStay: saga.claims.method === found.saga.claims.method,
     isBehindCommit: false,
+    holder: holder ?? { kind: 'client' },
     request,
   };
 }
@@ -93,13 +94,14 @@ async function opened(
 async function committed(
   host: HostParts,
   turn: SuspendedTurn,
-  { dialect, beforeContinueAs, onCommit }: ResumeRequest,
+  { dialect, holder = { kind: 'client' } }: ResumeRequest,
 ): Promise<Resumption> {
   return {
-    ...withoutAnswers(host, await openTurn(host, turn), turn.token.length),
+    ...withoutAnswers(host, await openTurn(host, turn)),
     mayStay: false,
     isBehindCommit: true,
-    request: present({ dialect, beforeContinueAs, onCommit }),
+    holder: holderAfterCommit(holder),
+    request: present({ dialect }),
   };
 }
 

@@ -18,12 +18,13 @@ import { decodeHead, isUnsupported, type ClientAnswer } from '@mcp-saga/core/pro
 import { digestOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import type { Holder } from '../model/holder.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Answers, HostParts } from '../settings/host-parts.ts';
 import { neverAborted } from '../settings/clock.ts';
 import { inPlaceOf, keptBytesOf, usableOf } from '../token/guard-records.ts';
-import { standIn, versionGone, type OpenSaga } from '../token/resolve-program.ts';
+import { standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { roundOf } from '../token/sealed-saga.ts';
 import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../turn/turn-lease.ts';
 import { runTurn } from '../turn/run-turn.ts';
@@ -35,7 +36,6 @@ import { stepIdsOf } from '../wire/step-answers.ts';
 export interface Resumption {
   readonly opened: OpenSaga;
   readonly saga: SealedSaga;
-  readonly tokenBytes: number;
   /** Answers by the IDs on the wire. */
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   /** Answers to the pending questions. */
@@ -48,30 +48,25 @@ export interface Resumption {
   readonly mayStay: boolean;
   /** `true` if the turn follows a commit: limits were checked before. */
   readonly isBehindCommit: boolean;
-  /** `true` for the message of a queue, which takes the place of the client. */
-  readonly isWake?: boolean;
-  readonly request: Pick<
-    ResumeRequest,
-    'dialect' | 'beforeContinueAs' | 'onCommit' | 'follows' | 'isOwnRound'
-  >;
+  readonly holder: Holder;
+  readonly request: Pick<ResumeRequest, 'dialect' | 'follows'>;
 }
 
 /** Makes the request of a client that repeats its token without answers. */
 export function withoutAnswers(
   host: Pick<HostParts, 'timing'>,
   opened: OpenSaga,
-  tokenBytes: number,
 ): Omit<Resumption, 'isBehindCommit'> {
   const { saga } = opened;
   return {
     opened,
     saga,
-    tokenBytes,
     answers: new Map(),
     news: new Map(),
     at: host.timing.clock(),
     askedAt: saga.claims.iat,
     mayStay: true,
+    holder: { kind: 'client' },
     request: {},
   };
 }
@@ -82,9 +77,7 @@ export async function take(
   current: Resumption,
   caller: Caller,
 ): Promise<GuardedTurn> {
-  const needsWake = host.guard?.queue !== undefined && current.isWake !== true;
-  // Before the claim: if they cannot be made, nothing has run.
-  const services = await host.services();
+  const needsWake = host.guard?.queue !== undefined && current.holder.kind !== 'queue';
   const lease = new Lease(host, current.saga, await leaseRequest(host, current, caller));
   for (;;) {
     const claimed = await lease.claim();
@@ -93,11 +86,7 @@ export async function take(
       const client = { dialect: current.request.dialect ?? {}, capabilities: caller.capabilities };
       await sendBegunWake(host, current.saga, client);
     }
-    const taken = await runTurn(
-      host,
-      { ...turnRequest(host, current, caller, lease.isGuarded, claimed), services },
-      lease,
-    );
+    const taken = await runTurn(host, turnRequest(host, current, caller, claimed), lease);
     if (!claimed.isAwaited) return taken;
     lease.runsBehind(taken.turn);
   }
@@ -118,10 +107,10 @@ async function leaseRequest(
   current: Resumption,
   { capabilities, signal = neverAborted() }: Caller,
 ): Promise<LeaseRequest | undefined> {
-  const { saga, tokenBytes, news, at, isBehindCommit, isWake = false, request } = current;
+  const { saga, news, at, isBehindCommit, holder, request } = current;
   const { program } = current.opened;
   if (host.guard === undefined || program?.forks === 'accept') return undefined;
-  const { dialect = {}, follows = false, isOwnRound = false } = request;
+  const { dialect = {}, follows = false } = request;
   const answers = withoutInstantRefusals(host.answers, current, news);
   return {
     action: 'resume',
@@ -134,13 +123,11 @@ async function leaseRequest(
         host.limits,
       ),
     },
-    round: roundOf(saga, isOwnRound),
+    round: roundOf(saga, holder),
     // A queue acts for an absent client.
-    ...(isWake ? { isWake, ends: true } : { awaits: true, follows }),
+    ...(holder.kind === 'queue' ? { isWake: true, ends: true } : { awaits: true, follows }),
     // An undo must not wait for room.
-    ...(isBehindCommit || saga.state.undoes === true
-      ? {}
-      : { keptBytes: keptBytesOf(host, saga, tokenBytes) }),
+    ...(isBehindCommit || saga.state.undoes === true ? {} : { keptBytes: keptBytesOf(host, saga) }),
     signal,
   };
 }
@@ -150,20 +137,10 @@ function turnRequest(
   host: HostParts,
   current: Resumption,
   caller: Caller,
-  isGuarded: boolean,
   { interrupted, isAwaited, isBehind }: Claimed,
-): Omit<TurnRequest, 'services'> {
-  const {
-    opened: found,
-    saga,
-    answers,
-    at,
-    tokenBytes,
-    mayStay,
-    isWake = false,
-    request,
-  } = current;
-  const { dialect = {}, beforeContinueAs, onCommit, isOwnRound = false, follows } = request;
+): TurnRequest {
+  const { opened, saga, answers, at, mayStay, holder, request } = current;
+  const { dialect = {}, follows } = request;
   // Stored answers are not treated again: another host may have other options for instant refusals.
   const own =
     interrupted === undefined ? withoutInstantRefusals(host.answers, current, answers) : answers;
@@ -171,34 +148,23 @@ function turnRequest(
   const takesOwn = interrupted === undefined || (follows !== true && !isAwaited);
   const answered = new Map([...(takesOwn ? own : []), ...(interrupted?.answers ?? [])]);
   return {
-    program: standIn(found, interrupted !== undefined),
+    program: standIn(opened, interrupted !== undefined),
     saga,
-    answers: answered,
-    receivedAt: interrupted === undefined ? at : interrupted.at,
-    isInterrupted: interrupted !== undefined || isBehind,
+    intent: {
+      kind: 'answer',
+      answers: answered,
+      receivedAt: interrupted === undefined ? at : interrupted.at,
+    },
+    before: interrupted !== undefined ? 'same' : isBehind ? 'other' : undefined,
     // With other capabilities, the turn might take another branch than the interrupted run, whose
     // effects would be unknown.
     caller: interrupted === undefined ? caller : inPlaceOf(interrupted, caller),
-    tokenBytes,
     dialect: ableToTake(answered, interrupted?.dialect ?? dialect),
-    isGuarded,
-    isOwn: isOwnRound,
-    isWoken: isWake,
+    holder,
     // An interrupted turn may have had effects, and uses up its token. This request still needs the
     // token of an awaited turn. A repeated call with a resume token finds its first turn, and from
     // there the others.
-    mayStay: isGuarded && mayStay && (isAwaited || (interrupted === undefined && !isBehind)),
-    beforeContinueAs,
-    // The turn after a commit belongs to this request again.
-    commits:
-      !isGuarded && onCommit === undefined
-        ? undefined
-        : interrupted === undefined
-          ? 'continue'
-          : 'hand over',
-    onCommit,
-    endsAfterStep: dialect.checkpointAfterStep === true && onCommit === undefined,
-    failsAs: found.program === undefined ? versionGone(saga, true) : undefined,
+    mayStay: mayStay && (isAwaited || (interrupted === undefined && !isBehind)),
   };
 }
 

@@ -56,10 +56,21 @@ export async function start(
     iat: born,
     exp: born,
   };
-  const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
+  const saga = {
+    sagaId,
+    claims,
+    state: { program: state, secret: createSecret(), generation: 0 },
+    tokenBytes: 0,
+  };
   await assertFits(host, saga);
-  const services = await host.services();
-  const first = { program, saga, answers: new Map(), caller, services, tokenBytes: 0, dialect };
+  const first = {
+    program,
+    saga,
+    intent: { kind: 'answer', answers: new Map() },
+    caller,
+    dialect,
+    holder: { kind: 'client' },
+  } as const;
   const { turn } = await runTurn(host, first, new Lease(host, saga));
   return turn;
 }

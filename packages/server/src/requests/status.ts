@@ -59,7 +59,7 @@ export async function statusOf(
       saga: host.registry.named(claims.entry.target) ?? opened.current,
       requestId: state.requestId,
       look: async (running) => {
-        await assertRate(host, opened, sealed);
+        await assertRate(host, opened);
         return running === undefined
           ? await progressOf(host, opened)
           : await progressOfRunning(host, running);
@@ -131,7 +131,7 @@ async function responseOf(host: HostParts, opened: OpenSaga): Promise<string | u
       capabilities: undefined,
       at: timing.clock(),
     },
-    round: roundOf(saga, true),
+    round: roundOf(saga, { kind: 'nobody' }),
   });
   const verdict: GuardVerdict = await askGuard(observer, () =>
     guard.turns.begin({ now: timing.clock(), ...claim }),

@@ -241,8 +241,7 @@ type Keeping = Pick<HostParts, 'timing' | 'limits' | 'offers'>;
  */
 export function keptBytesOf(
   { timing: { clock }, limits: { tokenTtlMs }, offers }: Keeping,
-  { claims, state }: SealedSaga,
-  tokenBytes: number,
+  { claims, state, tokenBytes }: SealedSaga,
 ): number {
   if (state.keptBytes === undefined) return 0;
   // A response holds the token that the client got, and so does the state of a handle.
@@ -257,11 +256,10 @@ export function keptBytesOf(
 export function nextKeptBytes(
   host: Keeping,
   saga: SealedSaga,
-  tokenBytes: number,
   asked: Pick<SuspendedTurn, 'steps' | 'content'>,
 ): number {
-  const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, tokenBytes));
-  return keptBytesOf(host, saga, tokenBytes) + sealedBytes(questions) + responseOverhead;
+  const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, saga.tokenBytes));
+  return keptBytesOf(host, saga) + sealedBytes(questions) + responseOverhead;
 }
 
 /**

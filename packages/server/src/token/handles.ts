@@ -34,7 +34,7 @@ export async function toHandle(host: HostParts, turn: SuspendedTurn): Promise<st
   try {
     const saga = await sagaOf(host, turn);
     const { claims } = saga;
-    if (keptBytesOf(host, saga, token.length) >= host.limits.maxKeptBytesPerSaga) {
+    if (keptBytesOf(host, saga) >= host.limits.maxKeptBytesPerSaga) {
       reject('guard_full');
       return token;
     }

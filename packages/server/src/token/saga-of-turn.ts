@@ -28,7 +28,8 @@ export async function sagaOf(
   const known = sagas.get(turn);
   if (known !== undefined) return known;
   const expect = { purpose: 'token', sid: turn.sagaId, ...atAnyTime } as const;
-  const saga = toSealedSaga(await keys.responses.open(turn.token, expect));
+  const sealed = await keys.responses.open(turn.token, expect);
+  const saga = toSealedSaga(sealed, turn.token.length);
   noteSaga(turn, saga);
   return saga;
 }
@@ -78,5 +79,6 @@ async function resealed(
   turn: SuspendedTurn,
   saga: SealedSaga,
 ): Promise<SuspendedTurn> {
-  return noteSaga({ ...turn, token: await sealSaga(sealer, saga) }, saga);
+  const token = await sealSaga(sealer, saga);
+  return noteSaga({ ...turn, token }, { ...saga, tokenBytes: token.length });
 }

@@ -22,6 +22,7 @@ import {
 import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import type { HostLimits } from '../model/host-limits.ts';
+import { isOwnTurn, type Holder } from '../model/holder.ts';
 
 /**
  * Method of a token that a model copies. It is not the method of the request: neither a saga token
@@ -29,11 +30,9 @@ import type { HostLimits } from '../model/host-limits.ts';
  */
 export const resumeTokenMethod = 'tools/call#resumeToken';
 
-/**
- * Number of requests of the client, including the next turn. `isOwn`: the next turn has no request.
- */
-export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {
-  return claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
+/** Number of requests of the client, with that of the next turn if the client sends one. */
+export function roundOf({ claims, state }: SealedSaga, holder: Holder): number {
+  return claims.turn - (state.ownTurns ?? 0) + (isOwnTurn(holder) ? 0 : 1);
 }
 
 /**
@@ -138,12 +137,15 @@ interface Rare {
   readonly u?: SagaState['undoes'];
 }
 
-/** Reads the saga in an opened token. Throws TokenRefused `malformed`. */
-export function toSealedSaga(sealed: Sealed): SealedSaga {
+/**
+ * Reads the saga in an opened token of `tokenBytes` characters. Throws TokenRefused `malformed`.
+ */
+export function toSealedSaga(sealed: Sealed, tokenBytes: number): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
   const { secret, head, rare } = decodeOwn(first);
   const { g: generation = 0, t: trace, n: ownTurns, k: keptBytes, i: requestId, u: undoes } = rare;
   return {
+    tokenBytes,
     sagaId: sealed.sid,
     claims: sealed.claims,
     state: {

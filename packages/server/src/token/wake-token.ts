@@ -30,7 +30,6 @@ export interface OpenWake extends OpenSaga {
    */
   readonly due: number | undefined;
   readonly client: AbsentClient;
-  readonly tokenBytes: number;
 }
 
 /** Part of a message that is not in the token of the client. */
@@ -69,9 +68,8 @@ export async function openWake(host: HostParts, token: string): Promise<OpenWake
     dialect: (value) => isRecord(value) && (value['asks'] === undefined || isTexts(value['asks'])),
   });
   return {
-    ...found(host, toSealedSaga(sealed)),
+    ...found(host, toSealedSaga(sealed, token.length)),
     due,
     client: { capabilities, dialect },
-    tokenBytes: token.length,
   };
 }

@@ -63,17 +63,17 @@ export async function elapse(
 
 // The same for all callers: any question needs a client.
 const quiet = {
-  answers: new Map<string, never>(),
+  intent: { kind: 'answer', answers: new Map<string, never>() },
   caller: {},
+  holder: { kind: 'client' },
   // Nothing runs.
   services: undefined as never,
-  tokenBytes: 0,
   dialect: {
     asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] as const,
     maxHold: 0,
     defersEffects: true,
   },
-};
+} as const;
 
 function overBy(
   outcome: Outcome,

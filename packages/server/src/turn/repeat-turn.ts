@@ -62,13 +62,13 @@ async function renderQuestions(
     {
       program,
       saga,
-      answers: new Map(),
+      intent: { kind: 'answer', answers: new Map() },
       caller: {},
+      holder: { kind: 'client' },
       // Nothing runs.
       // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- necessary if `Register` has a type for services
       services: undefined as never,
       dialect,
-      tokenBytes: turn.token.length,
     },
     0,
   );

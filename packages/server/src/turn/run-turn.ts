@@ -19,7 +19,13 @@
  * - If this process cannot continue the saga, nothing runs, and the token stays good for another
  *   one.
  */
-import { SagaLimitExceeded, TurnAborted, type IgnoredAnswer, type Program } from '@mcp-saga/core';
+import {
+  SagaLimitExceeded,
+  TurnAborted,
+  type IgnoredAnswer,
+  type Program,
+  type Services,
+} from '@mcp-saga/core';
 import {
   type CommitPoint,
   type CommittedTurn,
@@ -48,7 +54,8 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { explained, failureOf } from './thrown-errors.ts';
 import { turnRuntime } from './turn-runtime.ts';
-import type { TurnRequest } from './turn-request.ts';
+import { answersOf, type TurnRequest } from './turn-request.ts';
+import { holderAfterCommit, onCommitOf } from '../model/holder.ts';
 import type { GuardedTurn, Lease } from './turn-lease.ts';
 
 /** Maximum number of `continueAs` in a turn. */
@@ -64,13 +71,11 @@ export async function runTurn(
   request: TurnRequest,
   lease: Lease,
 ): Promise<GuardedTurn> {
-  const { failsAs } = request;
   const run = new TurnRun(host, request, lease);
   let turn: SagaTurn | undefined;
   try {
     turn = await (run.trace === undefined ? run.take() : run.trace.within(() => run.take()));
     run.trace?.end(turn);
-    if (failsAs !== undefined && turn.status === 'failed') turn = { ...turn, error: failsAs };
     await lease.seal(turn);
   } catch (error) {
     return await lease.fail(turn === undefined ? run.failed(error) : error);
@@ -95,6 +100,9 @@ class TurnRun {
   /** IDs of answers that no step waited for. */
   readonly #unknown: string[] = [];
 
+  /** `true` if the turn can end between two steps: a guard keeps the state, or the client gets it. */
+  readonly #commits: boolean;
+
   constructor(host: HostParts, request: TurnRequest, lease: Lease) {
     this.#host = host;
     this.#lease = lease;
@@ -102,17 +110,21 @@ class TurnRun {
     this.trace = telemetry && new TurnTrace(telemetry, host.observer.hooks, request);
     this.#request = { ...request, saga: this.trace?.begin(request.saga) ?? request.saga };
     this.#began = host.timing.clock();
-    if (request.end === undefined) this.#deadline = this.#deadlineFrom(this.#began);
+    if (request.intent.kind === 'answer') this.#deadline = this.#deadlineFrom(this.#began);
+    this.#commits =
+      request.intent.kind === 'answer' &&
+      (lease.isGuarded || onCommitOf(request.holder) !== undefined);
   }
 
   async take(): Promise<SagaTurn> {
-    const { end } = this.#request;
+    const services = await this.#host.services();
     for (let continued = 0; ; continued += 1) {
-      const { program, saga, answers, caller } = this.#request;
+      const { program, saga, intent, caller } = this.#request;
       const ids = stepIdsOf(saga.state.generation);
-      const runtime = this.#runtime(ids);
-      const { inner, older } = ids.fromWire(answers);
+      const runtime = this.#runtime(ids, services);
+      const { inner, older } = ids.fromWire(answersOf(intent));
       this.#older = older;
+      const end = intent.kind === 'end' ? { error: intent.error } : undefined;
       const outcome = await advanceFrom(program, saga.state.program, inner, runtime, end);
       this.#noteIgnored(outcome.ignored, ids);
       if (outcome.status !== 'continued') {
@@ -128,13 +140,20 @@ class TurnRun {
             `The saga started over more than ${maxContinuations} times in one turn.`,
           );
         }
-        const next = await continuedSaga(this.#host, this.#request, outcome);
-        this.#request = { ...this.#request, ...next, answers: new Map(), mayStay: false };
+        const { isGuarded } = this.#lease;
+        const next = await continuedSaga(this.#host, this.#request, isGuarded, outcome);
+        this.#request = {
+          ...this.#request,
+          ...next,
+          intent: intent.kind === 'end' ? intent : { ...intent, answers: new Map() },
+          mayStay: false,
+        };
       } catch (error) {
         const ended = { ...factsOf(this.#request.saga), compensated: [], uncompensated: [] };
         return this.#reported({ status: 'failed', error, ...ended });
       }
-      await this.#request.beforeContinueAs?.(this.#request.program as Program);
+      const { holder } = this.#request;
+      if (holder.kind === 'store') await holder.beforeContinueAs(this.#request.program as Program);
     }
   }
 
@@ -153,9 +172,13 @@ class TurnRun {
     return runs === false ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
   }
 
-  #runtime(ids: StepIds): Runtime {
-    const { commits } = this.#request;
-    const plain = turnRuntime(this.#host, this.#request, this.#deadline, () => this.#request.saga);
+  #runtime(ids: StepIds, services: Services): Runtime {
+    const plain = turnRuntime(
+      this.#host,
+      { ...this.#request, services, isGuarded: this.#lease.isGuarded },
+      this.#deadline,
+      () => this.#request.saga,
+    );
     const commit = (point: CommitPoint): Promise<CommittedTurn | undefined> =>
       this.#commit(point, ids);
     const { observer } = plain;
@@ -164,7 +187,7 @@ class TurnRun {
       observer.observe(event);
     };
     const noted = { ...plain, observer: { ...observer, observe } };
-    const runtime = commits === undefined ? noted : { ...noted, turn: { commit, ...plain.turn } };
+    const runtime = this.#commits ? { ...noted, turn: { commit, ...plain.turn } } : noted;
     const { onError } = this.#host.observer.hooks;
     return this.trace?.span === undefined
       ? runtime
@@ -173,27 +196,34 @@ class TurnRun {
 
   /** Ends the turn with a state for repeated requests, and begins the next turn. */
   async #commit(point: CommitPoint, ids: StepIds): Promise<CommittedTurn | undefined> {
-    const { program, endsAfterStep, caller, commits, onCommit } = this.#request;
-    if (point.reason === 'step' && endsAfterStep === true) return undefined;
-    const { turn, saga } = await suspend(this.#host, this.#request, point);
+    const { program, caller, holder, before } = this.#request;
+    if (point.reason === 'step' && holder.kind === 'store') return undefined;
+    const { turn, saga } = await suspend(this.#host, this.#request, this.#lease.isGuarded, point);
     this.#noteIgnored(point.ignored, ids);
     const committed = this.#withUnknown(turn);
     this.#reported(committed, caller);
     this.trace?.end(committed);
     try {
-      if (commits === 'hand over') await this.#lease.handOver(committed);
+      // The turns after that of an interrupted request belong to the request that repeats it, and
+      // those of an abandoned saga to a further look at its end.
+      if (before === 'same' || holder.kind === 'nobody') await this.#lease.handOver(committed);
       await this.#lease.next({ turn: committed, saga, program });
-      await onCommit?.(committed);
+      await onCommitOf(holder)?.(committed);
     } catch (error) {
       throw error instanceof TurnAborted ? error : new TurnAborted(error);
     }
-    const tokenBytes = turn.token.length;
     const next = this.trace?.begin(saga) ?? saga;
-    this.#request = { ...this.#request, saga: next, tokenBytes, mayStay: false, isOwn: false };
+    this.#request = {
+      ...this.#request,
+      saga: next,
+      holder: holderAfterCommit(holder),
+      mayStay: false,
+    };
     this.#began = this.#host.timing.clock();
     // Compensation has its own time budget: the client may not return.
     if (point.reason === 'undo') this.#deadline = this.#deadlineFrom(this.#began);
-    return { turn: saga.claims.turn + 1, tokenBytes, deadline: this.#deadline };
+    const { tokenBytes, claims } = saga;
+    return { turn: claims.turn + 1, tokenBytes, deadline: this.#deadline };
   }
 
   async #concluded(
@@ -214,7 +244,7 @@ class TurnRun {
     try {
       switch (outcome.status) {
         case 'suspended':
-          return (await suspend(this.#host, this.#request, outcome)).turn;
+          return (await suspend(this.#host, this.#request, this.#lease.isGuarded, outcome)).turn;
         case 'completed':
           return { status: 'completed', result: outcome.result, ...factsOf(this.#request.saga) };
         case 'failed':
@@ -279,7 +309,8 @@ const nothing = { compensated: [], uncompensated: [] };
 
 async function continuedSaga(
   host: HostParts,
-  { program: current, saga, caller, isGuarded = false, ...request }: TurnRequest,
+  { program: current, saga, caller, holder }: TurnRequest,
+  isGuarded: boolean,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = host.registry.version(wanted.name, wanted.version, host.timing.clock());
@@ -307,7 +338,7 @@ async function continuedSaga(
     );
   }
   // A queue or a cancel token acts for the client, which was allowed to start the saga.
-  const isForClient = request.isWoken === true || request.isAbandoned === true;
+  const isForClient = holder.kind === 'queue' || holder.kind === 'nobody';
   if (!isForClient && !(await host.gate.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }

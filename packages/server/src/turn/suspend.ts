@@ -15,6 +15,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { nextKeptBytes, assertKeepable } from '../token/guard-records.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { noteSuspended } from './settle.ts';
+import { isOwnTurn } from '../model/holder.ts';
 import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
 import { withoutKeys } from '../settings/default-log.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
@@ -36,10 +37,11 @@ export interface Suspended {
 export async function suspend(
   host: HostParts,
   request: TurnRequest,
+  isGuarded: boolean,
   outcome: SuspendedOutcome | CommitPoint,
 ): Promise<Suspended> {
-  const { program, saga, tokenBytes } = request;
-  const { isGuarded = false, isOwn = false, isAbandoned = false, isWoken = false } = request;
+  const { program, saga, holder } = request;
+  const isWoken = holder.kind === 'queue';
   const isCommit = 'reason' in outcome;
   // No client gets this token: compensation must not fail at the limit of its size.
   const isForGuard = isCommit && outcome.reason === 'undo';
@@ -47,21 +49,23 @@ export async function suspend(
   const iat = host.timing.clock();
   // Replaced after half of its lifetime, so that an active client always has a good token.
   const isYoung = isWoken || iat - claims.iat < host.limits.tokenTtlMs / 2;
-  const isSame = !isCommit && isYoung && isUnchanged(request, outcome);
+  const isSame = isGuarded && !isCommit && isYoung && isUnchanged(request, outcome);
   const turn = isSame ? claims.turn : claims.turn + 1;
-  const expiresAt = isAbandoned
-    ? abandonedExpiry(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
-    : Math.max(expiryOf(host, claims, iat, outcome), isWoken ? claims.exp : 0);
-  // The client sends no request for the turn after a commit.
-  const more = (isOwn ? 1 : 0) + (isCommit ? 1 : 0) - (isSame ? 1 : 0);
+  const expiresAt =
+    holder.kind === 'nobody'
+      ? abandonedExpiry(iat, outcome.retryAfterMs ?? Math.max(0, (outcome.due ?? iat) - iat))
+      : Math.max(expiryOf(host, claims, iat, outcome), isWoken ? claims.exp : 0);
+  // A repeated request that changes nothing is a further round of the client.
+  const more = (isOwnTurn(holder) ? 1 : 0) - (isSame ? 1 : 0);
   const ownTurns = more === 0 ? state.ownTurns : more + (state.ownTurns ?? 0);
   const own = present({ ownTurns });
   const isKept = isGuarded || host.offers.handles !== undefined;
-  const kept = isKept ? { keptBytes: nextKeptBytes(host, saga, tokenBytes, outcome) } : {};
+  const kept = isKept ? { keptBytes: nextKeptBytes(host, saga, outcome) } : {};
   const declared = isWoken ? {} : await declaredBy(request);
   const next: SealedSaga = isSame
     ? { ...saga, state: { ...state, ...own, ...declared } }
     : {
+        tokenBytes: 0,
         sagaId,
         claims: { ...claims, turn, jti: createTokenId(), iat, exp: expiresAt },
         state: Object.assign({}, state, own, kept, declared, {
@@ -75,7 +79,7 @@ export async function suspend(
     : await sealed(host, program, next, isCommit ? 0 : (outcome.reserves ?? 0));
   // Warns once, because the search for large entries reads the whole journal.
   const much = warnedFrom(host, request);
-  if (!isForGuard && token.length > much && tokenBytes <= much) {
+  if (!isForGuard && token.length > much && saga.tokenBytes <= much) {
     host.observer.hooks.onWarning(
       `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
         `${host.limits.maxTokenBytes}. Largest: ${largest(program, next)}. See ${errorLink('token_too_large')}`,
@@ -99,8 +103,9 @@ export async function suspend(
   };
   const from = { now: iat, isCommit, isWoken, isSame };
   noteSuspended(host, program, next, suspendedTurn, clientOf(request), from);
-  noteSaga(suspendedTurn, next);
-  return { turn: suspendedTurn, saga: next };
+  const sealedSaga = { ...next, tokenBytes: token.length };
+  noteSaga(suspendedTurn, sealedSaga);
+  return { turn: suspendedTurn, saga: sealedSaga };
 }
 
 function clientOf({
@@ -112,10 +117,8 @@ function clientOf({
 
 /** Not inherited: each request of the client declares for itself. */
 async function declaredBy({ dialect }: TurnRequest): Promise<Pick<SagaState, 'requestId'>> {
-  const { isResumable = false, requestId: id } = dialect;
-  return {
-    requestId: isResumable && id !== undefined ? await digestRequestId(id) : undefined,
-  };
+  const { requestId: id } = dialect;
+  return { requestId: id === undefined ? undefined : await digestRequestId(id) };
 }
 
 /**

@@ -20,14 +20,14 @@ const carriable = /^[\x20-\x7e]{1,600}$/;
 export class TurnTrace {
   readonly #telemetry: SagaTelemetry;
   readonly #hooks: Hooks;
-  readonly #request: Pick<TurnRequest, 'caller' | 'end'>;
+  readonly #request: Pick<TurnRequest, 'caller' | 'intent'>;
   /** Undefined if the telemetry threw. */
   span: TurnSpan | undefined;
 
   constructor(
     telemetry: SagaTelemetry,
     hooks: Hooks,
-    request: Pick<TurnRequest, 'caller' | 'end'>,
+    request: Pick<TurnRequest, 'caller' | 'intent'>,
   ) {
     this.#telemetry = telemetry;
     this.#hooks = hooks;
@@ -36,8 +36,8 @@ export class TurnTrace {
 
   /** Begins the span of a turn, and returns the saga with the trace context for its token. */
   begin(saga: SealedSaga): SealedSaga {
-    const { caller, end: request } = this.#request;
-    const action = request !== undefined ? 'cancel' : saga.claims.turn === 0 ? 'start' : 'resume';
+    const { caller, intent } = this.#request;
+    const action = intent.kind === 'end' ? 'cancel' : saga.claims.turn === 0 ? 'start' : 'resume';
     this.span = begin(this.#telemetry, this.#hooks, saga, { action, client: caller.traceContext });
     if (this.span === undefined) return saga;
     return { ...saga, state: { ...saga.state, ...carriedBy(this.span, this.#hooks.onError) } };

@@ -119,6 +119,8 @@ export class Lease {
     const request = this.#request;
     const guard = this.#guard;
     if (request === undefined || guard === undefined) return { isAwaited: false, isBehind };
+    // Before the claim: if they cannot be made, nothing has run.
+    await this.#host.services();
     const { observer, timing, limits } = this.#host;
     if (this.#claim === undefined) {
       this.#claim = await claimOf(this.#host, this.#saga, request);
@@ -184,7 +186,7 @@ export class Lease {
         action: 'resume',
         digest: (this.#ownDigest ??= await digestOf('resume', new Map())),
         brought: { ...brought, answers: new Map(), at: this.#host.timing.clock() },
-        round: roundOf(saga, false),
+        round: roundOf(saga, { kind: 'request' }),
       }),
     );
     if (verdict === 'down') return;

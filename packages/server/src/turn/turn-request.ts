@@ -1,51 +1,46 @@
-import type { Program, Services } from '@mcp-saga/core';
-import type { ClientAnswer, EndRequest } from '@mcp-saga/core/program';
-import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { Program } from '@mcp-saga/core';
+import type { ClientAnswer } from '@mcp-saga/core/program';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
-import type { SagaHostError } from '../wire/errors.ts';
+import type { Holder } from '../model/holder.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /** Input of a turn. */
 export interface TurnRequest {
   readonly program: Pick<Program, 'advance'> & Partial<Program>;
   readonly saga: SealedSaga;
-  readonly answers: ReadonlyMap<string, ClientAnswer>;
-  /**
-   * Time of receipt of the answers (ms since the epoch), for a turn that an earlier request began.
-   * Default: now.
-   */
-  readonly receivedAt?: number | undefined;
-  /** `true` if an earlier run of this turn was interrupted. */
-  readonly isInterrupted?: boolean;
+  readonly intent: Intent;
   readonly caller: Caller;
-  readonly services: Services;
-  /** Bytes of the opened token. 0 at the start. */
-  readonly tokenBytes: number;
   readonly dialect: DialectCapabilities;
-  /** `true` if the token before this turn is used once. */
-  readonly isGuarded?: boolean;
+  /** Who takes the next turn. */
+  readonly holder: Holder;
+  /**
+   * What ran of this turn before, with unknown effects. Default: nothing.
+   *
+   * - `same`: the same request, which was interrupted. The run leaves the turns after its first
+   *   commit to another one.
+   * - `other`: another request, which changed nothing.
+   */
+  readonly before?: 'same' | 'other' | undefined;
   /** `true` if the token of this turn may be used again after a turn that changed nothing. */
   readonly mayStay?: boolean;
-  /** `true` for a turn without a request of the client, which is no round. */
-  readonly isOwn?: boolean;
-  /** `true` for an abandoned saga: the queue takes the turn, and no client gets the token. */
-  readonly isAbandoned?: boolean;
-  /** `true` for a turn that a queue takes, in the place of the client. */
-  readonly isWoken?: boolean;
-  /** Called before the saga continues as another saga. A thrown error ends the turn. */
-  readonly beforeContinueAs?: ((program: Program) => Promise<void>) | undefined;
-  /**
-   * How a run treats committed turns: it continues, or leaves them to another run. Default: no turn
-   * is committed.
-   */
-  readonly commits?: 'continue' | 'hand over' | undefined;
-  /** Called with each committed turn, before the next turn does anything. */
-  readonly onCommit?: ((turn: SuspendedTurn) => Promise<void>) | undefined;
-  /** Error for the client, instead of the error of the saga. */
-  readonly failsAs?: SagaHostError | undefined;
-  /** `true` if the turn ends after a server step, for a client that gets a token after each. */
-  readonly endsAfterStep?: boolean;
-  /** Ends and compensates the saga within this turn. */
-  readonly end?: EndRequest;
+}
+
+/** What a turn does with its saga. */
+export type Intent = {
+  /** Time at which the request first arrived (ms since the epoch). Default: now. */
+  readonly receivedAt?: number | undefined;
+} & (
+  | {
+      readonly kind: 'answer';
+      /** Answers by the IDs on the wire. Empty: the saga goes on without an answer. */
+      readonly answers: ReadonlyMap<string, ClientAnswer>;
+    }
+  /** Ends the saga, and undoes its steps within the turn, however long that takes. */
+  | { readonly kind: 'end'; readonly error: unknown }
+);
+
+/** Answers that a turn brings. */
+export function answersOf(intent: Intent): ReadonlyMap<string, ClientAnswer> {
+  return intent.kind === 'answer' ? intent.answers : new Map();
 }

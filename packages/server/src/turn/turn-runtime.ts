@@ -1,4 +1,4 @@
-import type { Awaitable } from '@mcp-saga/core';
+import type { Awaitable, Services } from '@mcp-saga/core';
 import { present, type Runtime, type StepEvent } from '@mcp-saga/core/program';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { runtimeOutside } from '../outside/tickets/runtime-outside.ts';
@@ -8,6 +8,7 @@ import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
+import { onCommitOf } from '../model/holder.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { thrownIn } from './thrown-errors.ts';
@@ -19,14 +20,22 @@ import { longestTimerMs, neverAborted } from '../settings/clock.ts';
 // Characters of the digest of a question: 96 bits.
 const digestLength = 16;
 
+/** A turn with what it runs in. */
+export interface RuntimeRequest extends TurnRequest {
+  readonly services: Services;
+  /** `true` if a guard keeps the turn. @default false */
+  readonly isGuarded?: boolean;
+}
+
 /** Makes the runtime of a turn. */
 export function turnRuntime(
   host: HostParts,
-  { program, saga, caller, services, tokenBytes, dialect, receivedAt, ...request }: TurnRequest,
+  request: RuntimeRequest,
   deadline: number | undefined,
-  newest: () => SealedSaga = () => saga,
+  newest: () => SealedSaga = () => request.saga,
 ): Runtime {
-  const { isInterrupted, isGuarded = false, isOwn = false, isAbandoned = false } = request;
+  const { program, saga, intent, caller, services, dialect, holder, before } = request;
+  const { isGuarded = false } = request;
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = host;
@@ -38,7 +47,7 @@ export function turnRuntime(
     saga: {
       id: sagaId,
       // A queue has as many cancel tokens as it takes.
-      ...(isAbandoned ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
+      ...(holder.kind === 'nobody' ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
       room: roomMeter(host, newest),
       checkResult: async (returned) => {
         const result = await checkedResult(program, returned);
@@ -48,13 +57,15 @@ export function turnRuntime(
     },
     turn: {
       number: claims.turn + 1,
-      tokenBytes,
+      tokenBytes: saga.tokenBytes,
       deadline,
-      ...present({ receivedAt }),
-      ...(isInterrupted === true ? { isInterrupted } : {}),
+      ...present({ receivedAt: intent.receivedAt }),
+      ...(before === undefined ? {} : { isInterrupted: true }),
       defersEffects: dialect.defersEffects ?? false,
       commitsEach:
-        dialect.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
+        holder.kind === 'store' ||
+        onCommitOf(holder) !== undefined ||
+        (isGuarded && intent.kind === 'answer' && program.commitEach === true),
     },
     request: {
       capabilities: caller.capabilities,
@@ -69,7 +80,7 @@ export function turnRuntime(
       random: Math.random,
       maxHold: dialect.maxHold ?? host.limits.maxHoldMs,
       holdsParts: dialect.holdsParts ?? false,
-      maxWait: dialect.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
+      maxWait: dialect.maxWait?.(roundOf(saga, holder)) ?? Number.POSITIVE_INFINITY,
     },
     questions: {
       route: (question) => routeOf(asking, question),

@@ -54,7 +54,7 @@ test.each(Array.from({ length: 16 }, (_, ticks) => ticks))(
         {},
         {
           method: 'tools/call',
-          dialect: { runs: false, isResumable: true, requestId: 1 },
+          dialect: { runs: false, requestId: 1 },
         },
       ),
     );

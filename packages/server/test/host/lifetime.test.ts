@@ -26,12 +26,12 @@ describe('the lifetime of a saga', () => {
       guard: { store },
       limits: { turnBudgetMs: 1 },
     });
-    const dialect = { checkpointAfterStep: true };
-    let turn = await coreOf(host).start('charges', {}, {}, { dialect });
+    const holder = { kind: 'store', beforeContinueAs: () => Promise.resolve() } as const;
+    let turn = await host.start('charges', {});
     while (turn.status === 'suspended') {
       expect(turn.expiresAt).toBe(clock.now + hour);
       clock.now += minute;
-      turn = await coreOf(host).resume(turn.token, [], {}, { dialect });
+      turn = await coreOf(host).resume(turn.token, [], {}, { holder });
     }
     expect(completed(turn).result).toBe('charged');
     expect(charged).toHaveLength(300);

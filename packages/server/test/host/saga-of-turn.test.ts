@@ -33,7 +33,10 @@ const closed = {
 /** Expects that the value behind a turn is what its token holds. */
 async function expectSame(turn: SuspendedTurn): Promise<void> {
   const { grown: _, ...known } = await sagaOf(closed, turn);
-  const opened = toSealedSaga(await sealer.open(turn.token, { purpose: 'token' }));
+  const opened = toSealedSaga(
+    await sealer.open(turn.token, { purpose: 'token' }),
+    turn.token.length,
+  );
   expect(known).toEqual(opened);
 }
 

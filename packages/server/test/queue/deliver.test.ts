@@ -146,6 +146,30 @@ describe('a delivered message', () => {
     expect(did).toEqual(['charge', 'book', 'died', 'book', 'pay']);
   });
 
+  it('[E8] is no round of the client, also behind a commit of its request', async () => {
+    const did: string[] = [];
+    const world = queued(
+      charged(did, function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        yield* pivot('booked');
+        yield* step('book', () => {
+          did.push('book');
+          return did.includes('died') ? undefined : new Promise(() => undefined);
+        });
+        yield* elicit('really', { message: 'Really?', schema: Ok });
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    void world.host.resume(token, [yes]);
+    await expect.poll(() => did).toContain('book');
+    did.push('died');
+    expect(await world.next(world.restart())).toMatchObject({ status: 'waiting' });
+    const { turn, ownTurns = 0 } = suspended(await world.restart().resume(token, [yes]));
+    // The call, and the answer.
+    expect(turn - ownTurns).toBe(2);
+    expect(turn).toBe(3);
+  });
+
   it('[E8] does not run a turn whose process still runs', async () => {
     const did: string[] = [];
     const end = deferred<undefined>();

@@ -87,7 +87,8 @@ export async function openTaskId(
     throw new TokenRefused('forbidden');
   assertBegun(host, claims);
   const identity = { sagaId: sid, claims };
-  return sagaId !== undefined ? identity : { ...identity, saga: found(host, toSealedSaga(sealed)) };
+  if (sagaId !== undefined) return identity;
+  return { ...identity, saga: found(host, toSealedSaga(sealed, taskId.length)) };
 }
 
 /** Opens the record of a stored task. Its claims are the claims of the task. */

@@ -51,12 +51,12 @@ export async function takeTurn(
     const answers = record.questions
       .filter(({ key }) => turn.keys.includes(key))
       .map(({ stepId, answer }): StepAnswer => ({ stepId, result: answer?.result ?? null }));
-    const dialect = { asks: record.client.asks, maxHold: 0, checkpointAfterStep: true };
+    const dialect = { asks: record.client.asks, maxHold: 0 };
     const taken = await resume(host, token, answers, own, {
       methods,
       answersField: 'inputResponses',
       dialect,
-      beforeContinueAs: (program) => noteUndoes(task, record, program),
+      holder: { kind: 'store', beforeContinueAs: (program) => noteUndoes(task, record, program) },
     });
     return gone(taken, turn.keys, progress, host.timing.clock);
   } catch (error) {
