@@ -27,9 +27,18 @@ export function durableObjectStore(
 ): SagaStore {
   const ask = objectsOf('durableObjectStore', namespace, options);
   const charge: CountBytes = async (added, replaced, limit) => {
-    const { principal } = added ?? replaced ?? {};
+    const given = replaced.filter((one) => one !== undefined);
+    const { principal } = added ?? given[0] ?? {};
     if (principal === undefined) return true;
-    return await ask(`owner ${principal}`, 'countBytes', { added, replaced, limit });
+    const own = given.filter((one) => one.principal === principal);
+    const isCounted = await ask(`owner ${principal}`, 'countBytes', {
+      added,
+      replaced: own,
+      limit,
+    });
+    const others = given.filter((one) => one.principal !== principal);
+    if (isCounted && others.length > 0) await charge(undefined, others);
+    return isCounted;
   };
   return { ...objectEntries(ask, charge), ...objectLists(ask, charge) };
 }
@@ -40,12 +49,12 @@ export function sagaObjectName(group: string): string {
 }
 
 /**
- * Counts new bytes in place of old ones, in the object of their principal. Returns `false` and adds
+ * Counts new bytes in place of others, in the object of their principal. Returns `false` and adds
  * nothing if the principal is at the limit.
  */
 type CountBytes = (
   added: Charged | undefined,
-  replaced: Charged | undefined,
+  replaced: readonly (Charged | undefined)[],
   limit?: number,
 ) => Promise<boolean>;
 
@@ -60,20 +69,20 @@ function objectLists(
         chargeTo === undefined
           ? undefined
           : { principal: chargeTo, bytes: value.length, untilMs: expiresAtMs };
-      await charge(added, undefined);
+      await charge(added, []);
       const appended = ask(sagaObjectName(group), 'appendValue', { name, value }, bounds);
       const result = await appended.catch(async (error: unknown) => {
         // Without a reply, nobody knows whether the value is stored, and its bytes count.
-        if (error instanceof ObjectRefusal) await charge(undefined, added);
+        if (error instanceof ObjectRefusal) await charge(undefined, [added]);
         throw error;
       });
-      if (result !== 'added') await charge(undefined, added);
+      if (result !== 'added') await charge(undefined, [added]);
       return result;
     },
     list: (group) => ask(sagaObjectName(group), 'listValues'),
     discard: async (group, values) => {
       const discarded = await ask(sagaObjectName(group), 'discardValues', values);
-      for (const one of discarded) await charge(undefined, one);
+      await charge(undefined, discarded);
     },
     close: (group, expiresAtMs) => ask(sagaObjectName(group), 'closeList', expiresAtMs),
   };
@@ -85,7 +94,7 @@ function objectEntries(
 ): Pick<SagaStore, 'write' | 'remove' | 'read'> {
   const remove: SagaStore['remove'] = async ({ group, name }, expected) => {
     const { isRemoved, replaced } = await ask(sagaObjectName(group), 'removeEntry', name, expected);
-    await charge(undefined, replaced);
+    await charge(undefined, [replaced]);
     return isRemoved;
   };
   return {
@@ -100,7 +109,7 @@ function objectEntries(
       };
       const isNew = expected === 0;
       // Other requests must not see an entry that the limit of its principal would remove again.
-      if (isNew && !(await charge(added, undefined, charged?.limit))) {
+      if (isNew && !(await charge(added, [], charged?.limit))) {
         const { entry, nowMs } = await ask(object, 'readEntry', name);
         return entry === undefined ? { status: 'full', nowMs } : { status: 'other', entry, nowMs };
       }
@@ -108,12 +117,12 @@ function objectEntries(
         async (error: unknown) => {
           // A body that is too large for the object would count in each attempt. Without a reply,
           // nobody knows whether the entry is stored, and its bytes count.
-          if (isNew && error instanceof ObjectRefusal) await charge(undefined, added);
+          if (isNew && error instanceof ObjectRefusal) await charge(undefined, [added]);
           throw error;
         },
       );
       if (written.status === 'other') {
-        if (isNew) await charge(undefined, added);
+        if (isNew) await charge(undefined, [added]);
         return { ...written, entry: written.entry };
       }
       const { replaced, ...result } = written;

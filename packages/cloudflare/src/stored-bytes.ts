@@ -16,11 +16,11 @@ export function countBytes(
   entries: Entries,
   {
     added,
-    replaced,
+    replaced = [],
     limit = Number.MAX_SAFE_INTEGER,
   }: {
     readonly added?: Counted | undefined;
-    readonly replaced?: Counted | undefined;
+    readonly replaced?: readonly Counted[];
     readonly limit?: number | undefined;
   },
 ): boolean {
@@ -34,7 +34,7 @@ export function countBytes(
   };
   // First what is added: two changes of one entry may arrive in the other order.
   if (added !== undefined) add(added.bytes, added.untilMs);
-  if (replaced !== undefined) add(-replaced.bytes, replaced.untilMs);
+  for (const { bytes, untilMs } of replaced) add(-bytes, untilMs);
   const counted = [...slots].filter(([, bytes]) => bytes > 0);
   if (counted.length === 0) entries.delete(keptName);
   else entries.put(keptName, counted, Math.max(...counted.map(([slot]) => slot)) * slotMs);

@@ -24,13 +24,13 @@ interface Facts {
   readonly charged?: Charged;
 }
 
-/** Result of a write, with the charge of the version that it replaced. */
+/** Result of a write, with the charges of the bodies that it replaced. */
 export type WrittenEntry =
   | {
       readonly status: 'written';
       readonly version: number;
       readonly nowMs: number;
-      readonly replaced?: Charged | undefined;
+      readonly replaced: readonly Charged[];
     }
   | { readonly status: 'other'; readonly entry?: Entry | undefined; readonly nowMs: number };
 
@@ -43,7 +43,7 @@ export function writeEntry(
   name: string,
   { head, body }: EntryValue,
   expected: number,
-  { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge, nowMs: hostTime }: WriteOptions,
+  { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge, outdated, nowMs: hostTime }: WriteOptions,
 ): WrittenEntry {
   const { now: nowMs } = entries;
   if (hostTime !== undefined && Math.abs(nowMs - hostTime) > skewMs)
@@ -53,7 +53,7 @@ export function writeEntry(
   const entry = entryAt(entries, name);
   // The store repeated the call, because the reply was lost: two calls never write one value.
   if (entry !== undefined && entry.head === head && entry.body === body)
-    return { status: 'written', version: entry.version, nowMs };
+    return { status: 'written', version: entry.version, nowMs, replaced: [] };
   if ((entry?.version ?? 0) !== expected) return { status: 'other', entry, nowMs };
   entries.assertLives(expiresAtMs);
   const stored = entries.get(factsName(name)) as Facts | undefined;
@@ -67,7 +67,24 @@ export function writeEntry(
       ? {}
       : { charged: { principal: charge.to, bytes: body?.length ?? 0, untilMs } };
   putFacts(entries, name, { head, version, writtenAtMs: nowMs, expiresAtMs, ...charged });
-  return { status: 'written', version, nowMs, replaced: stored?.charged };
+  const replaced = [stored?.charged];
+  if (outdated !== undefined && expected !== 0) replaced.push(forgetBody(entries, outdated));
+  return {
+    status: 'written',
+    version,
+    nowMs,
+    replaced: replaced.filter((one) => one !== undefined),
+  };
+}
+
+/** Forgets the body of an entry. Returns its charge. */
+function forgetBody(entries: Entries, name: string): Charged | undefined {
+  const stored = entries.get(factsName(name)) as Facts | undefined;
+  if (stored === undefined || entries.get(bodyName(name)) === undefined) return undefined;
+  entries.delete(bodyName(name));
+  const { charged, ...facts } = stored;
+  putFacts(entries, name, facts);
+  return charged;
 }
 
 /**

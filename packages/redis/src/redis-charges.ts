@@ -3,8 +3,8 @@ import { clock, isOne, whole } from './redis-values.ts';
 
 /**
  * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV:
- * limit, bytes to add, their expiry, bytes to subtract, their expiry. Returns 0 and adds nothing if
- * the limit was reached before.
+ * limit, bytes to add, their expiry, and several times bytes to subtract, their expiry. Returns 0
+ * and adds nothing if the limit was reached before.
  */
 const count: string = `${clock}
 local slot = 900000
@@ -24,7 +24,7 @@ local function add(bytes, expiry)
 end
 -- First what is added: two changes of one entry may arrive in the other order.
 add(ARGV[2], ARGV[3])
-add(-ARGV[4], ARGV[5])
+for at = 4, #ARGV, 2 do add(-ARGV[at], ARGV[at + 1]) end
 local parts = {}
 local last = 0
 for at, bytes in pairs(slots) do
@@ -50,24 +50,32 @@ export interface Charged {
 }
 
 /**
- * Counts new bytes in place of old ones, in a key of their principal, which may be on another node
+ * Counts new bytes in place of others, in a key of their principal, which may be on another node
  * of a cluster than the entries. Returns `false` and adds nothing if the principal is at the limit.
  */
 export type CountBytes = (
   added: Charged | undefined,
-  replaced: Charged | undefined,
+  replaced: readonly (Charged | undefined)[],
   limit?: number,
 ) => Promise<boolean>;
 
+const nothing = { bytes: 0, untilMs: 0 };
+
 /** Returns the function that counts bytes in Redis. */
 export function byteCounter({ keys, run }: Connection): CountBytes {
-  return async (added, replaced, limit = Number.MAX_SAFE_INTEGER) => {
-    const { principal } = added ?? replaced ?? {};
+  const charge: CountBytes = async (added, replaced, limit = Number.MAX_SAFE_INTEGER) => {
+    const given = replaced.filter((one) => one !== undefined);
+    const { principal } = added ?? given[0] ?? {};
     if (principal === undefined) return true;
-    const values = [
-      whole(limit),
-      ...[added, replaced].flatMap((one) => [whole(one?.bytes ?? 0), whole(one?.untilMs ?? 0)]),
-    ];
-    return isOne(await run(count, [keys.charges(principal)], values));
+    const own = given.filter((one) => one.principal === principal);
+    const values = [added ?? nothing, ...own].flatMap((one) => [
+      whole(one.bytes),
+      whole(one.untilMs),
+    ]);
+    const isCounted = isOne(await run(count, [keys.charges(principal)], [whole(limit), ...values]));
+    const others = given.filter((one) => one.principal !== principal);
+    if (isCounted && others.length > 0) await charge(undefined, others);
+    return isCounted;
   };
+  return charge;
 }

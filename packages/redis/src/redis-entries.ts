@@ -29,9 +29,10 @@ end
 `;
 
 /**
- * KEYS: entry, body. ARGV: head, body, '1' if there is a body, expected version, expiry, expiry of
- * the body, principal or '-', time of the host or ''. Returns what happened, the time, and the
- * version with the replaced charge, or the stored entry with its body.
+ * KEYS: entry, body, and those of an outdated entry, if there is one. ARGV: head, body, '1' if there
+ * is a body, expected version, expiry, expiry of the body, principal or '-', time of the host or ''.
+ * Returns what happened, the time, and the version with the charges that were replaced, or the
+ * stored entry with its body.
  */
 const write: string = `${clock}${parse}
 if ARGV[8] ~= '' and math.abs(now - ARGV[8]) > ${skewMs} then
@@ -56,7 +57,18 @@ if ARGV[3] == '1' then
   redis.call('SET', KEYS[2], ARGV[2])
   redis.call('PEXPIREAT', KEYS[2], ARGV[6])
 end
-return {'written', text(now), next, principal, bytes, kept}
+local replaced = {'written', text(now), next, principal, bytes, kept}
+local outdated = KEYS[3] and stored and redis.call('GET', KEYS[3])
+if outdated and redis.call('DEL', KEYS[4]) == 1 then
+  local v, w, b, k, p, h = parse(outdated)
+  local left = redis.call('PTTL', KEYS[3])
+  redis.call('SET', KEYS[3], v .. ' ' .. w .. ' 0 ' .. k .. ' ' .. p .. ' ' .. h)
+  redis.call('PEXPIRE', KEYS[3], left)
+  table.insert(replaced, p)
+  table.insert(replaced, b)
+  table.insert(replaced, k)
+end
+return replaced
 `;
 
 /** KEYS: entry, body. ARGV: expected version. */
@@ -80,12 +92,13 @@ export function entriesOn(
 ): Pick<SagaStore, 'write' | 'remove' | 'read'> {
   const removed = async (key: EntryKey, version: number): Promise<boolean> => {
     const [isRemoved, ...old] = textsOf(await run(remove, keys.entry(key), [String(version)]));
-    await charge(undefined, chargedOf(old));
+    await charge(undefined, chargesIn(old));
     return isOne(isRemoved);
   };
   return {
     write: async (key, { head, body }, expected, bounds): Promise<Written> => {
-      const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge: charged, nowMs: host } = bounds;
+      const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge: charged } = bounds;
+      const { nowMs: host, outdated } = bounds;
       const untilMs = Math.min(bodyExpiresAtMs, expiresAtMs);
       const added: Charged | undefined = charged && {
         principal: charged.to,
@@ -94,40 +107,45 @@ export function entriesOn(
       };
       const isNew = expected === 0;
       // Other requests must not see an entry that the limit of its principal would remove again.
-      if (isNew && !(await charge(added, undefined, charged?.limit))) {
+      if (isNew && !(await charge(added, [], charged?.limit))) {
         const [, nowMs = '', stored, storedBody] = textsOf(await run(read, keys.entry(key), []));
         const entry = entryOf(stored, storedBody);
         return entry === undefined
           ? { status: 'full', nowMs: Number(nowMs) }
           : { status: 'other', entry, nowMs: Number(nowMs) };
       }
-      const written = run(write, keys.entry(key), [
-        head,
-        body ?? '',
-        body === undefined ? '0' : '1',
-        String(expected),
-        whole(expiresAtMs),
-        whole(untilMs),
-        charged?.to ?? '-',
-        host === undefined ? '' : whole(host),
-      ]);
+      const places = outdated === undefined ? [] : keys.entry({ ...key, name: outdated });
+      const written = run(
+        write,
+        [...keys.entry(key), ...places],
+        [
+          head,
+          body ?? '',
+          body === undefined ? '0' : '1',
+          String(expected),
+          whole(expiresAtMs),
+          whole(untilMs),
+          charged?.to ?? '-',
+          host === undefined ? '' : whole(host),
+        ],
+      );
       const reply = await written.catch(async (error: unknown) => {
         // A full Redis still counts, and would do so in each attempt. Without a reply, nobody knows
         // whether the entry is stored, and its bytes count.
-        if (isNew && isRefusal(error)) await charge(undefined, added);
+        if (isNew && isRefusal(error)) await charge(undefined, [added]);
         throw error;
       });
       const [status, now, ...more] = textsOf(reply);
       const nowMs = Number(now);
       if (status === 'other') {
-        if (isNew) await charge(undefined, added);
+        if (isNew) await charge(undefined, [added]);
         const [stored, storedBody] = more;
         return { status, entry: entryOf(stored, storedBody), nowMs };
       }
       if (status !== 'written' || Number.isNaN(nowMs))
         throw new TypeError('Unexpected reply from the Redis script of an entry.');
       const [version, ...old] = more;
-      if (!isNew) await charge(added, chargedOf(old));
+      if (!isNew) await charge(added, chargesIn(old));
       return { status, version: Number(version), nowMs };
     },
     remove: removed,
@@ -145,8 +163,9 @@ function entryOf(stored: string | undefined, body: string | undefined): Entry | 
   return { head, body, version: Number(version), writtenAtMs: Number(writtenAtMs) };
 }
 
-/** The charge of an entry that was replaced or removed; undefined if nobody paid. */
-function chargedOf([principal, bytes, untilMs]: Texts): Charged | undefined {
-  if (principal === undefined || principal === '-') return undefined;
-  return { principal, bytes: Number(bytes), untilMs: Number(untilMs) };
+/** Charges of bodies that were replaced or removed, three texts each. A dash: nobody paid. */
+function chargesIn([principal, bytes, untilMs, ...more]: Texts): readonly Charged[] {
+  if (principal === undefined) return [];
+  const charged = { principal, bytes: Number(bytes), untilMs: Number(untilMs) };
+  return [...(principal === '-' ? [] : [charged]), ...chargesIn(more)];
 }

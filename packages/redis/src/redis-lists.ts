@@ -99,15 +99,15 @@ export function listsOn(
         chargeTo === undefined
           ? undefined
           : { principal: chargeTo, bytes: value.length, untilMs: expiresAtMs };
-      await charge(added, undefined);
+      await charge(added, []);
       const bounds = [whole(expiresAtMs), whole(maxValues), chargeTo ?? '-'];
       const appended = run(append, [keys.list(group)], [`=${name}`, value, ...bounds]);
       const result = await appended.catch(async (error: unknown) => {
         // Without a reply, nobody knows whether the value is stored, and its bytes count.
-        if (isRefusal(error)) await charge(undefined, added);
+        if (isRefusal(error)) await charge(undefined, [added]);
         throw error;
       });
-      if (result !== 'added') await charge(undefined, added);
+      if (result !== 'added') await charge(undefined, [added]);
       if (results.includes(result as string)) return result as Appended;
       throw new TypeError('Unexpected reply from the Redis script of a list.');
     },
@@ -130,8 +130,10 @@ export function listsOn(
       if (values.length === 0) return;
       const given = values.flatMap(({ name, value }) => [`=${name}`, value]);
       const reply = textsOf(await run(discard, [keys.list(group)], given));
+      const charges: (Charged | undefined)[] = [];
       for (let at = 0; at + 2 < reply.length; at += 3)
-        await charge(undefined, chargedOf(values, reply.slice(at, at + 3)));
+        charges.push(chargedOf(values, reply.slice(at, at + 3)));
+      await charge(undefined, charges);
     },
     close: async (group, expiresAtMs) =>
       void (await run(close, [keys.list(group)], [whole(expiresAtMs)])),

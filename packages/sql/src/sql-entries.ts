@@ -38,6 +38,7 @@ export function sqlEntries(
     write: async (key, value, expected, bounds): Promise<Written> => {
       await sweep();
       const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge, nowMs: hostTime } = bounds;
+      const outdated = bounds.outdated === undefined ? undefined : await keyOf(bounds.outdated);
       const place = await placeOf(key);
       const limit = limitOf(charge?.limit);
       const values = [
@@ -52,9 +53,12 @@ export function sqlEntries(
       ];
       // No row for the first time: another write may have removed what was in the way.
       for (let isLast = false; ; isLast = true) {
-        const [row] = await (expected === 0
+        const rows = await (expected === 0
           ? insert(values, limit)
-          : run(statements.update, [...values, expected]));
+          : outdated === undefined
+            ? run(statements.update, [...values, expected])
+            : run(statements.updateTwo, [...values, expected, outdated]));
+        const row = rows.find(({ name }) => outdated === undefined || name !== outdated);
         if (row !== undefined)
           return { status: 'written', version: Number(row['version']), nowMs: Number(row['now']) };
         const [stored = {}] = await run(statements.read, place);
@@ -119,6 +123,7 @@ function statementsOf({ dialect, tables }: Pick<Database, 'dialect' | 'tables'>)
   readonly insert: string;
   readonly insertWithin: string;
   readonly update: string;
+  readonly updateTwo: string;
   readonly remove: string;
   readonly read: string;
   readonly sweep: (limit: number) => readonly string[];
@@ -134,6 +139,25 @@ function statementsOf({ dialect, tables }: Pick<Database, 'dialect' | 'tables'>)
   const columns = 'head, body, written_at, expires_at, body_until, due_at, principal, bytes';
   const written = `CAST($3 AS TEXT), CAST($4 AS TEXT), ${now}, CAST($5 AS BIGINT), CAST($6 AS BIGINT), ${dueAt},
   CAST($7 AS TEXT), CAST($8 AS BIGINT)`;
+  /** What an update sets in each column. */
+  const changes = [
+    ['head', 'CAST($3 AS TEXT)'],
+    ['body', 'CAST($4 AS TEXT)'],
+    ['written_at', now],
+    ['expires_at', 'CAST($5 AS BIGINT)'],
+    ['body_until', 'CAST($6 AS BIGINT)'],
+    ['due_at', dueAt],
+    ['principal', 'CAST($7 AS TEXT)'],
+    ['bytes', 'CAST($8 AS BIGINT)'],
+    ['version', `${later(now, 'version')} + 1`],
+  ] as const;
+  /** What an outdated entry has in columns that do not stay. */
+  const leftOfOutdated: { readonly [column: string]: string } = {
+    body: 'NULL',
+    bytes: '0',
+    due_at: 'expires_at',
+  };
+  const isUpdated = `${isLive} AND version = CAST($10 AS BIGINT) AND ${areClocksGood}`;
   const anew = columns
     .split(', ')
     .map((column) => `${column} = excluded.${column}`)
@@ -160,11 +184,22 @@ RETURNING version, ${now} AS now`;
   AND CAST($10 AS BIGINT) > (SELECT COALESCE(SUM(charged.bytes), 0) FROM ${entries} AS charged
     WHERE charged.principal = CAST($7 AS TEXT) AND charged.due_at > ${now})`),
     /** The values of `insert`, with the expected version as the last. */
-    update: `UPDATE ${entries} SET head = CAST($3 AS TEXT), body = CAST($4 AS TEXT), written_at = ${now},
-  expires_at = CAST($5 AS BIGINT), body_until = CAST($6 AS BIGINT), due_at = ${dueAt}, principal = CAST($7 AS TEXT),
-  bytes = CAST($8 AS BIGINT), version = ${later(now, 'version')} + 1
-WHERE ${isKey} AND ${isLive} AND version = CAST($10 AS BIGINT) AND ${areClocksGood}
-RETURNING version, ${now} AS now`,
+    update: `UPDATE ${entries} SET ${changes.map(([column, value]) => `${column} = ${value}`).join(', ')}
+WHERE ${isKey} AND ${isUpdated}
+RETURNING version, name, ${now} AS now`,
+    /**
+     * The values of `update`, with the name of an outdated entry as the last, whose body goes
+     * whether or not the other row is there. A statement of its own for the planner.
+     */
+    updateTwo: `UPDATE ${entries} SET ${changes
+      .map(([column, value]) => {
+        const left = leftOfOutdated[column] ?? column;
+        return `${column} = CASE WHEN name = CAST($2 AS TEXT) THEN ${value} ELSE ${left} END`;
+      })
+      .join(', ')}
+WHERE place = CAST($1 AS TEXT) AND name IN (CAST($2 AS TEXT), CAST($11 AS TEXT))
+  AND (name = CAST($11 AS TEXT) OR (${isUpdated}))
+RETURNING version, name, ${now} AS now`,
     /** Values: group, name, expected version. A repeated call finds what it has removed. */
     remove: `UPDATE ${entries} SET head = NULL, body = NULL, bytes = 0
 WHERE ${isKey} AND expires_at > ${now} AND version = CAST($3 AS BIGINT) RETURNING version`,

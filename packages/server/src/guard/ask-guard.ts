@@ -6,7 +6,7 @@
 import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
-import type { ClientAnswer } from '@mcp-saga/core/program';
+import { present, type ClientAnswer } from '@mcp-saga/core/program';
 import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
 import { sealRequest, type RetryableRequest } from '../token/guard-records.ts';
 import type { GuardClaim } from '../model/guard.ts';
@@ -107,7 +107,10 @@ export function claimedUntil(
 const redeliveryMs = 24 * 60 * 60 * 1000;
 
 /** Request for the turn of a token. */
-export interface TurnClaim extends Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'ends'> {
+export interface TurnClaim extends Pick<
+  GuardClaim,
+  'action' | 'digest' | 'origin' | 'decided' | 'follows' | 'ends'
+> {
   /** Part of the request needed to retry the turn. */
   readonly brought: RetryableRequest;
   /** Number of requests of the client. */
@@ -127,7 +130,8 @@ export async function claimOf(
   request: TurnClaim,
 ): Promise<GuardClaim> {
   const { claims, sagaId } = saga;
-  const { action, digest, follows, ends, brought, round, isWake = false } = request;
+  const { action, digest, origin, decided, follows, ends } = request;
+  const { brought, round, isWake = false } = request;
   const redeliveredUntil = isWake ? host.timing.clock() + redeliveryMs : 0;
   return {
     sagaId,
@@ -135,6 +139,7 @@ export async function claimOf(
     jti: claims.jti,
     action,
     digest,
+    ...present({ origin, decided }),
     ...(follows === true ? { follows } : {}),
     request: await sealRequest(host, saga, brought, round),
     ...(ends === true ? { ends } : {}),

@@ -14,6 +14,17 @@ export interface GuardClaim {
   /** Digest of the answers in the request: equal for the same token with the same answers. */
   readonly digest: string;
   /**
+   * Digest of the answers as the client sent them, with an older token. Stored with the use of the
+   * token. Default: the client sent this token.
+   */
+  readonly origin?: string | undefined;
+  /**
+   * Digest of a request that was not the one that used the token: the claim, without its answers,
+   * follows the saga. If that request used a later token, it is known, and with other answers there,
+   * it is a conflict. Default: what used later tokens does not matter.
+   */
+  readonly decided?: string | undefined;
+  /**
    * `true` if the request accepts the response of any earlier request with the same token, or waits
    * for that response. The request replaces an interrupted request only if the guard returns the
    * stored request.
@@ -80,8 +91,10 @@ export interface Fence {
  * - `busy`: the same request is running, or a request that the claim ends or awaits.
  * - `conflict`: the token was used by another request, or a newer token was used.
  * - `full`: the principal of `charge` is at the limit, and no further turn begins.
- * - `response`: the response of the same request. `wentOn` is `true` if the token of the next turn
- *   was used. `other` marks the response of another request, which the claim was to end.
+ * - `response`: the response of the same request, or of the later `turn` to which the saga has gone
+ *   on since. `wentOn` is `true` if the token in that response was used. `other` marks the response
+ *   of another request, which the claim was to end. `isKnown`: the `decided` request used a token on
+ *   the way to the later turn.
  *
  * Return `interrupted` to the same request, and to a request that `ends`, `follows`, or `awaits`
  * it. The effects of the interrupted turn are unknown, so the host first runs that turn to its end,
@@ -92,7 +105,13 @@ export type GuardVerdict =
   | 'busy'
   | 'conflict'
   | 'full'
-  | { readonly response: string; readonly wentOn?: boolean; readonly other?: true };
+  | {
+      readonly response: string;
+      readonly wentOn?: boolean;
+      readonly other?: true;
+      readonly turn?: number;
+      readonly isKnown?: true;
+    };
 
 /**
  * Optional store that rejects reused tokens. For each turn, it stores which request used the token,
@@ -101,8 +120,8 @@ export type GuardVerdict =
 export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;
   /**
-   * Stores the response of a turn. Returns `false` if the lease expired and another request took
-   * over the turn.
+   * Stores the response of a turn, and forgets that of two turns before. Returns `false` if the
+   * lease expired and another request took over the turn.
    */
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
   /**

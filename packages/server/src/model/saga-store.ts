@@ -93,18 +93,27 @@ export interface WriteOptions {
   /** Time at which the store may forget the body (ms since the epoch). Default: `expiresAtMs`. */
   readonly bodyExpiresAtMs?: number | undefined;
   /**
-   * Earliest time at which an earlier entry of the key can have expired (ms since the epoch). A
-   * store whose clock was ahead may have removed that entry too early, and refuses to forget it.
-   * Default: `expiresAtMs`.
+   * Earliest time at which an earlier entry of the key can have expired (ms since the epoch). Only
+   * for a store that goes by the clocks of its hosts: if one of them was ahead, the store may have
+   * removed that entry too early, and throws. A store that compares `nowMs` with a clock of its own
+   * ignores it. Default: `expiresAtMs`.
    */
   readonly mayHaveExpiredAtMs?: number | undefined;
   /** Principal who pays for the body. It replaces the charge of the earlier version. */
   readonly charge?: Charge | undefined;
+  /**
+   * Name of another entry of the group, whose body nobody needs any more. A write that is not the
+   * first of its key forgets that body, so that its bytes no longer count. The head stays.
+   */
+  readonly outdated?: string | undefined;
   /** Time of the host (ms since the epoch). Default: the clocks are not compared. */
   readonly nowMs?: number | undefined;
 }
 
-/** Bytes that count for a principal until the body of the entry goes. */
+/**
+ * Bytes that count for a principal until the body of the entry goes: the length of the body. The
+ * head counts nothing.
+ */
 export interface Charge {
   /** Digest of the principal. */
   readonly to: string;

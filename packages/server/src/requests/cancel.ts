@@ -70,7 +70,9 @@ async function takenAt(
     return await taken(host, opened, caller, request);
   } catch (error) {
     if (!isUsed(error) || opened.isAbandoned) throw error;
-    const repeated = { ...withoutAnswers(host, opened), isBehindCommit: true };
+    // A decision of the client with a later token stands.
+    const decided = await digestOf('cancel', new Map());
+    const repeated = { ...withoutAnswers(host, opened), decided, isBehindCommit: true };
     const { turn } = await takeNewest(host, repeated, caller);
     return { turn, ran: false };
   }

@@ -1,5 +1,6 @@
 import { decodeHead } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
+import { digestOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
@@ -41,8 +42,12 @@ export async function takeNewest(
       if (current.news.size === 0 && newest !== undefined) return withUnused(newest, unused);
       if (current.news.size === 0) throw error;
       // Time sends no answers. This throws if the client has sent others.
-      taken = await take(host, { ...current, answers: nothing, news: nothing }, caller);
-      isMoved = true;
+      const decided = await digestSent(current);
+      const followed = { ...current, answers: nothing, news: nothing, decided };
+      taken = await take(host, followed, caller);
+      // The request has used a token on the way, whose response is gone.
+      if (taken.isKnown === true) current = followed;
+      else isMoved = true;
     }
     const { turn, isCommitted } = taken;
     const isNewest = turn.status !== 'suspended' || (!isCommitted && !leadsOn(taken));
@@ -59,6 +64,11 @@ export async function takeNewest(
 }
 
 const nothing: Resumption['news'] = new Map();
+
+/** Digest of the answers as the client sent them, maybe with an older token. */
+async function digestSent({ origin, news }: Resumption): Promise<string> {
+  return origin ?? (await digestOf('resume', news));
+}
 
 /** `true` for the error of a token that was used by another request. */
 export function isUsed(error: unknown): boolean {
@@ -84,9 +94,10 @@ function hasPage(turn: SagaTurn): boolean {
  */
 async function behind(
   host: HostParts,
-  { saga: before, news, at, askedAt, mayStay, holder, request }: Resumption,
+  current: Resumption,
   turn: SuspendedTurn,
 ): Promise<Resumption> {
+  const { saga: before, news, at, askedAt, mayStay, holder, request } = current;
   const opened = await openTurn(host, turn);
   const ids = stepIdsOf(before.state.generation);
   const open = [...news].filter(([stepId]) => isSameQuestion(stepId, before, opened.saga));
@@ -94,6 +105,7 @@ async function behind(
     ...withoutAnswers(host, opened),
     answers: new Map(open.map(([stepId, answer]) => [ids.toWire(stepId), answer])),
     news: new Map(open),
+    origin: open.length === 0 ? undefined : await digestSent(current),
     at,
     askedAt,
     mayStay,

@@ -14,7 +14,7 @@
  * - A client that has decided something with a token cannot decide otherwise with it.
  */
 import type { Json } from '@mcp-saga/core';
-import { decodeHead, isUnsupported, type ClientAnswer } from '@mcp-saga/core/program';
+import { decodeHead, isUnsupported, present, type ClientAnswer } from '@mcp-saga/core/program';
 import { digestOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
@@ -40,6 +40,10 @@ export interface Resumption {
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   /** Answers to the pending questions. */
   readonly news: ReadonlyMap<string, ClientAnswer>;
+  /** Digest of the answers as the client sent them. Undefined: with the token of this turn. */
+  readonly origin?: string | undefined;
+  /** Digest of a request that follows the saga to the turn where it can be used. */
+  readonly decided?: string | undefined;
   /** Time of the request (ms since the epoch). */
   readonly at: number;
   /** Time at which the client got the questions (ms since the epoch). */
@@ -115,6 +119,7 @@ async function leaseRequest(
   return {
     action: 'resume',
     digest: await digestOf('resume', news),
+    ...present({ origin: current.origin, decided: current.decided }),
     brought: {
       at,
       ...usableOf(

@@ -116,7 +116,10 @@ async function newestOf(
  * A guard answers only claims, so this claims the turn, and gives it back at once. Any other
  * request for the turn waits for this as for a running one.
  */
-async function responseOf(host: HostParts, opened: OpenSaga): Promise<string | undefined> {
+async function responseOf(
+  host: HostParts,
+  opened: OpenSaga,
+): Promise<Extract<GuardVerdict, { response: unknown }> | undefined> {
   const { guard, observer, timing } = host;
   const { saga, program } = opened;
   if (guard === undefined || program?.forks === 'accept') return undefined;
@@ -137,7 +140,7 @@ async function responseOf(host: HostParts, opened: OpenSaga): Promise<string | u
     guard.turns.begin({ now: timing.clock(), ...claim }),
   );
   if (typeof verdict === 'string') return undefined;
-  if ('response' in verdict) return verdict.response;
+  if ('response' in verdict) return verdict;
   await askGuard(observer, () => guard.turns.forget(verdict.run));
   return undefined;
 }

@@ -27,6 +27,8 @@ interface UsedBy {
   readonly action: GuardClaim['action'];
   /** Digest of the answers. */
   readonly digest: string;
+  /** Digest of the answers as the client sent them, with an older token. */
+  readonly origin?: string | undefined;
 }
 
 /** Facts about a token whose turn runs, or was interrupted. The body of its entry is the request. */
@@ -68,7 +70,12 @@ export interface StoredToken {
 /** What a claim may do. `isOther`: with the request or the response of another request. */
 export type Decision =
   | { readonly do: 'refuse'; readonly because: 'busy' | 'conflict' }
-  | { readonly do: 'respond'; readonly response: string; readonly isOther: boolean }
+  | {
+      readonly do: 'respond';
+      /** Undefined: the response was forgotten, as the saga has gone on, or it has expired. */
+      readonly response: string | undefined;
+      readonly isOther: boolean;
+    }
   | {
       readonly do: 'run';
       readonly used: UnfinishedToken;
@@ -82,6 +89,7 @@ type Asked = Pick<
   | 'jti'
   | 'action'
   | 'digest'
+  | 'origin'
   | 'follows'
   | 'ends'
   | 'awaits'
@@ -110,7 +118,6 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
     claim.awaits === true && isSameAction && !isSameRequest && !isFinished && body !== undefined;
   if (used.jti !== claim.jti || !(isSameRequest || mayEnd || onlyAwaits)) return refuse('conflict');
   if (isFinished) {
-    if (body === undefined) return refuse('conflict');
     return { do: 'respond', response: body, isOther: !isSameRequest };
   }
   if (used.status === 'leased' && nowMs < writtenAtMs + used.leaseMs) return refuse('busy');
@@ -131,11 +138,12 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
 }
 
 function firstUse(claim: Asked): UnfinishedToken {
-  const { jti, action, digest, leaseMs, expiresAt } = claim;
+  const { jti, action, digest, origin, leaseMs, expiresAt } = claim;
   return {
     jti,
     action,
     digest,
+    origin,
     status: 'leased',
     leaseMs,
     isAgain: false,
@@ -162,6 +170,6 @@ export function letGo(used: UnfinishedToken, ranNothing: boolean): UnfinishedTok
 }
 
 /** Facts about a token whose turn has ended with a response. */
-export function finished({ jti, action, digest }: UnfinishedToken): FinishedToken {
-  return { jti, action, digest, status: 'finished' };
+export function finished({ jti, action, digest, origin }: UnfinishedToken): FinishedToken {
+  return { jti, action, digest, origin, status: 'finished' };
 }

@@ -189,6 +189,7 @@ class Memory implements Omit<SagaStore, 'remembersSince'> {
       bodyExpiresAtMs = expiresAtMs,
       mayHaveExpiredAtMs = expiresAtMs,
       charge,
+      outdated,
       nowMs: hostTime,
     }: WriteOptions,
   ): Written {
@@ -206,6 +207,8 @@ class Memory implements Omit<SagaStore, 'remembersSince'> {
     }
     const stored = this.#entries.get(text);
     if (stored !== undefined) this.#remove(stored);
+    if (outdated !== undefined && expected !== 0)
+      this.#forgetBody(this.#entries.get(textOf({ group: key.group, name: outdated })));
     this.#versions += 1;
     const written: Stored = {
       key: text,
@@ -318,12 +321,19 @@ class Memory implements Omit<SagaStore, 'remembersSince'> {
         this.#forgottenUntil = Math.max(this.#forgottenUntil, nowMs);
         this.#forget(stored);
       } else {
-        this.#chargeEntry(stored, -1);
-        stored.value = { head: stored.value.head };
-        stored.dueAt = stored.expiresAtMs;
         this.#expiring.add(stored);
+        this.#forgetBody(stored);
       }
     }
+  }
+
+  #forgetBody(stored: Stored | undefined): void {
+    if (stored === undefined) return;
+    this.#expiring.remove(stored);
+    this.#chargeEntry(stored, -1);
+    stored.value = { head: stored.value.head };
+    stored.dueAt = stored.expiresAtMs;
+    this.#expiring.add(stored);
   }
 
   #remove(stored: Stored): void {

@@ -8,13 +8,25 @@
  * faster, which is then decided about again. While a long step runs, `renew` replaces the entry by
  * one that only differs in a random ID, and whose lease counts from then.
  *
+ * Only the last two responses of a saga are kept. `finish` forgets the response of two turns before:
+ * who began this turn had the token in the response between. A request that repeats an older turn
+ * gets the newest response.
+ *
  * A lease belongs to a call, whose random ID is in the head. Whoever holds it replaces the version
  * that it knows, or a later one of its own: a request whose turn was taken over writes nothing.
  */
-import type { Charge, Entry, EntryKey, EntryValue, SagaStore } from '../model/saga-store.ts';
+import type {
+  Charge,
+  Entry,
+  EntryKey,
+  EntryValue,
+  SagaStore,
+  WriteOptions,
+} from '../model/saga-store.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 import {
   decide,
+  type Decision,
   finished,
   letGo,
   type StoredToken,
@@ -40,10 +52,9 @@ export function storeGuard(store: SagaStore): SagaGuard {
   const replace = async (
     { sagaId, turn, number, call, used, charge }: StoredFence,
     value: EntryValue,
-    bodyExpiresAtMs: number,
-    nowMs?: number,
+    change: Partial<WriteOptions> = {},
   ): Promise<number | undefined> => {
-    const bounds = { expiresAtMs: used.expiresAtMs, bodyExpiresAtMs, charge, nowMs };
+    const bounds = { expiresAtMs: used.expiresAtMs, charge, ...change };
     let version = number;
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const written = await store.write(turnKey(sagaId, turn), value, version, bounds);
@@ -56,18 +67,13 @@ export function storeGuard(store: SagaStore): SagaGuard {
     return undefined;
   };
   const renew = async (held: StoredFence, nowMs?: number): Promise<number | undefined> =>
-    await replace(
-      held,
-      valueOf(held.used, held.request, held.call, randomId()),
-      held.used.expiresAtMs,
-      nowMs,
-    );
+    await replace(held, valueOf(held.used, held.request, held.call, randomId()), { nowMs });
   const end = async (fence: Fence, ranNothing: boolean): Promise<boolean> => {
     const held = fence as StoredFence;
     const left = letGo(held.used, ranNothing);
     if (left !== undefined) {
       const value = valueOf(left, held.request, held.call);
-      return (await replace(held, value, left.expiresAtMs)) !== undefined;
+      return (await replace(held, value)) !== undefined;
     }
     const key = turnKey(held.sagaId, held.turn);
     if (await store.remove(key, held.number)) return true;
@@ -81,7 +87,9 @@ export function storeGuard(store: SagaStore): SagaGuard {
       const held = fence as StoredFence;
       // The response needs no ID: it is sealed, so no two calls write the same text.
       const value = { head: JSON.stringify(finished(held.used)), body: response };
-      return (await replace(held, value, held.used.respondsUntilMs)) !== undefined;
+      const outdated = turnKey(held.sagaId, held.turn - 2).name;
+      const bounds = { bodyExpiresAtMs: held.used.respondsUntilMs, outdated };
+      return (await replace(held, value, bounds)) !== undefined;
     },
     renew: async (fence, nowMs) => (await renew(fence as StoredFence, nowMs)) !== undefined,
     release: async (fence) => void (await end(fence, false)),
@@ -127,11 +135,7 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const decision = decide(stored && tokenOf(stored), claim, nowMs);
     if (decision.do === 'refuse') return decision.because;
-    if (decision.do === 'respond') {
-      const { response, isOther } = decision;
-      const wentOn = (await store.read(turnKey(sagaId, turn + 1))) !== undefined;
-      return { response, wentOn, ...(isOther ? { other: true } : {}) };
-    }
+    if (decision.do === 'respond') return await respond(store, claim, decision);
     const { used, interrupted, isOther } = decision;
     const request = interrupted ?? claim.request;
     const written = await store.write(key, valueOf(used, request, call), stored?.version ?? 0, {
@@ -153,6 +157,44 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
     return { run, interrupted, ...(isOther ? { other: true } : {}) };
   }
   return 'busy';
+}
+
+/** Returns the response of a finished turn; if it was forgotten, that of the newest turn. */
+async function respond(
+  store: SagaStore,
+  claim: GuardClaim,
+  { response, isOther }: Extract<Decision, { readonly do: 'respond' }>,
+): Promise<GuardVerdict> {
+  const { sagaId, turn, decided } = claim;
+  const other = isOther ? ({ other: true } as const) : {};
+  const after = async (at: number): Promise<StoredToken | undefined> => {
+    const entry = await store.read(turnKey(sagaId, at + 1));
+    return entry && tokenOf(entry);
+  };
+  let next = await after(turn);
+  if (response !== undefined) return { response, wentOn: next !== undefined, ...other };
+  let newest: { readonly response: string; readonly turn: number } | undefined;
+  let isKnown = false;
+  for (let at = turn + 1; next?.used.status === 'finished'; at += 1) {
+    const { used, body } = next;
+    if (decided !== undefined && !isSameRequest(used, claim)) {
+      if (used.digest !== decided && used.origin !== decided) return 'conflict';
+      isKnown = true;
+    }
+    if (body !== undefined) newest = { response: body, turn: at };
+    next = await after(at);
+  }
+  const known = isKnown ? ({ isKnown: true } as const) : {};
+  if (newest !== undefined) return { ...newest, wentOn: next !== undefined, ...other, ...known };
+  // A turn that runs will have a response. Without one, all have expired.
+  return next === undefined ? 'conflict' : 'busy';
+}
+
+function isSameRequest(
+  used: Pick<UsedToken, 'action' | 'digest'>,
+  claim: Pick<GuardClaim, 'action' | 'digest'>,
+): boolean {
+  return used.action === claim.action && used.digest === claim.digest;
 }
 
 /** Throws for the reply of a store that uses other words: its turns would run without a lease. */

@@ -1,10 +1,11 @@
 import { type Json, SagaError, type ClientStep } from '@mcp-saga/core';
 import { isLargerThan, present, type ClientAnswer, sealedBytes } from '@mcp-saga/core/program';
-import { TokenRefused } from '@mcp-saga/seal';
+import { TokenRefused, type Claims } from '@mcp-saga/seal';
 import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { StepIds } from '../wire/step-answers.ts';
+import type { GuardVerdict } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 import { atAnyTime, readSealedRecord, resumeTokenMethod } from './sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
@@ -110,25 +111,36 @@ async function sealRecord(
 ): Promise<string> {
   const bytes = stringifyWithToken(kept);
   return guard?.isInMemory === true
-    ? memoryPrefix(saga) + bytes
+    ? memoryPrefix(saga.claims) + bytes
     : await keys.responses.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
 }
 
-/** Opens a record of the guard. Throws TokenRefused, with `used` for a record of another token. */
-async function openRecord({ keys }: Keeper, saga: SealedSaga, record: string): Promise<unknown> {
-  const { sagaId: sid, claims } = saga;
-  const prefix = memorySecret === undefined ? undefined : memoryPrefix(saga);
-  if (prefix !== undefined && record.startsWith(prefix))
-    return JSON.parse(record.slice(prefix.length)) as unknown;
+/**
+ * Opens a record of the guard: of the token, or of a later `turn` of its saga. Throws TokenRefused,
+ * with `used` for any other record.
+ */
+async function openRecord(
+  { keys }: Keeper,
+  { sagaId: sid, claims }: SealedSaga,
+  record: string,
+  turn: number = claims.turn,
+): Promise<unknown> {
+  const isRight = (of: Pick<Claims, 'turn' | 'jti'>): boolean =>
+    of.turn === turn && (turn > claims.turn || of.jti === claims.jti);
+  if (memorySecret !== undefined && record.startsWith(`${memorySecret} `)) {
+    const [turnText = '', jti = ''] = record.slice(memorySecret.length + 1).split(' ', 2);
+    if (!isRight({ turn: Number(turnText), jti })) throw new TokenRefused('used');
+    return JSON.parse(record.slice(memoryPrefix({ turn, jti }).length)) as unknown;
+  }
   // The time of the token was checked.
   const sealed = await keys.responses.open(record, { purpose: 'response', sid, ...atAnyTime });
-  if (sealed.claims.jti !== claims.jti) throw new TokenRefused('used');
+  if (!isRight(sealed.claims)) throw new TokenRefused('used');
   return readSealedRecord(sealed.streams[0], {});
 }
 
 /** Prefix of an unsealed record: a secret of this process, so no other store can forge a record. */
-function memoryPrefix({ claims: { jti } }: SealedSaga): string {
-  return `${(memorySecret ??= crypto.randomUUID())} ${jti} `;
+function memoryPrefix({ turn, jti }: Pick<Claims, 'turn' | 'jti'>): string {
+  return `${(memorySecret ??= crypto.randomUUID())} ${turn} ${jti} `;
 }
 
 /** A caller with the original client's capabilities. */
@@ -191,13 +203,19 @@ function keptOf(turn: SagaTurn): object {
   return { ...rest, asked } satisfies UnrenderedTurn;
 }
 
-/** Opens a response that the guard kept. An error has only the public message. */
+/**
+ * Opens a response that the guard kept for a token, or for a later turn of its saga. An error has
+ * only the public message.
+ */
 export async function openResponse(
   host: Keeper,
   saga: SealedSaga,
-  response: string,
+  {
+    response,
+    turn: ofTurn,
+  }: Pick<Extract<GuardVerdict, { response: unknown }>, 'response' | 'turn'>,
 ): Promise<KeptResponse> {
-  const kept = (await openRecord(host, saga, response)) as KeptTurn;
+  const kept = (await openRecord(host, saga, response, ofTurn)) as KeptTurn;
   // A request.
   if (!('status' in kept)) throw new TokenRefused('used');
   if (kept.status === 'failed')
@@ -225,6 +243,9 @@ const smallQuestions = 1024;
 /** Size of a sealed response without token and questions, in bytes. */
 const responseOverhead = 430;
 
+/** Size of the entry of a turn whose response was forgotten, in bytes. */
+const headBytes = 250;
+
 /** Time between the expiry of a token and of its response, in milliseconds. */
 const margin = 5 * 60_000;
 
@@ -237,7 +258,8 @@ type Keeping = Pick<HostParts, 'timing' | 'limits' | 'offers'>;
 
 /**
  * Estimates the size of all that is stored of a saga for its client, in bytes, from its token: the
- * responses in the guard, and the states of handles. Decays as they expire.
+ * last two responses in the guard with the heads of the others, and the states of handles. Decays
+ * as they expire.
  */
 export function keptBytesOf(
   { timing: { clock }, limits: { tokenTtlMs }, offers }: Keeping,
@@ -245,7 +267,7 @@ export function keptBytesOf(
 ): number {
   if (state.keptBytes === undefined) return 0;
   // A response holds the token that the client got, and so does the state of a handle.
-  const copies = offers.handles !== undefined && claims.method === resumeTokenMethod ? 2 : 1;
+  const copies = hasHandles(offers, claims) ? 2 : 1;
   const age = Math.max(0, clock() - claims.iat);
   return Math.ceil(
     (state.keptBytes + copies * sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtlMs + margin)),
@@ -258,8 +280,19 @@ export function nextKeptBytes(
   saga: SealedSaga,
   asked: Pick<SuspendedTurn, 'steps' | 'content'>,
 ): number {
-  const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, saga.tokenBytes));
-  return keptBytesOf(host, saga) + sealedBytes(questions) + responseOverhead;
+  const { claims, tokenBytes } = saga;
+  const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, tokenBytes));
+  const own = sealedBytes(questions) + responseOverhead;
+  const earlier = keptBytesOf(host, saga);
+  // The states of handles stay until they expire.
+  if (hasHandles(host.offers, claims)) return earlier + own;
+  const lastResponse = sealedBytes(tokenBytes + smallQuestions) + responseOverhead;
+  return Math.min(earlier, claims.turn * headBytes + lastResponse) + own;
+}
+
+/** `true` if the client of a saga gets handles, whose states are stored. */
+function hasHandles({ handles }: HostParts['offers'], { method }: Pick<Claims, 'method'>): boolean {
+  return handles !== undefined && method === resumeTokenMethod;
 }
 
 /**

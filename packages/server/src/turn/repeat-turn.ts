@@ -21,10 +21,11 @@ import { noteSaga, openTurn } from '../token/saga-of-turn.ts';
 export async function repeatTurn(
   host: HostParts,
   saga: SealedSaga,
-  { response, wentOn = true, other }: Extract<GuardVerdict, { response: unknown }>,
+  verdict: Extract<GuardVerdict, { response: unknown }>,
   { brought: { capabilities, dialect }, isWake = false }: Pick<TurnClaim, 'brought' | 'isWake'>,
 ): Promise<RepeatedTurn> {
-  const { turn: kept, isCommitted } = await openResponse(host, saga, response);
+  const { wentOn = true, other } = verdict;
+  const { turn: kept, isCommitted } = await openResponse(host, saga, verdict);
   const turn = 'asked' in kept ? await renderQuestions(host, kept) : kept;
   tracedAgain(host.observer, saga, turn);
   // The first notification may have been lost. The client has continued an older turn, unless the
@@ -34,7 +35,7 @@ export async function repeatTurn(
     await noteSuspendedAgain(host, turn, { capabilities, dialect }, isCommitted);
   await settleTurn(host, turn);
   if (other === true && !isWake) throw new TokenRefused('used');
-  return { turn, isCommitted, wentOn };
+  return { turn, isCommitted, wentOn, ...(verdict.isKnown === true ? { isKnown: true } : {}) };
 }
 
 /** Kept response of a turn. */
@@ -43,6 +44,8 @@ interface RepeatedTurn {
   readonly isCommitted: boolean;
   /** `true` if the token of the response was used. */
   readonly wentOn: boolean;
+  /** `true` if the request that the claim looks for has used a token before the response. */
+  readonly isKnown?: true;
 }
 
 /**

@@ -53,6 +53,8 @@ export interface GuardedTurn {
   readonly wentOn?: boolean;
   /** `true` for a kept turn that ran while this request waited. */
   readonly hasWaited?: boolean;
+  /** `true` if the request that was looked for has used a token before this turn. */
+  readonly isKnown?: true;
 }
 
 /** Committed turn, and start of the next turn. */

@@ -41,6 +41,8 @@ type Result =
   | 'run its request'
   | 'response'
   | 'its response'
+  | 'a later response'
+  | 'a later response of it'
   | 'busy'
   | 'conflict';
 
@@ -107,7 +109,15 @@ const cases: readonly (readonly [
       'a cancel that ends': 'its response',
     },
   ],
-  ['finished, its response expired', ended(), {}],
+  [
+    'finished, its response forgotten',
+    ended(),
+    {
+      'the same request': 'a later response',
+      'other answers, follows': 'a later response',
+      'a cancel that ends': 'a later response of it',
+    },
+  ],
   ['finished by a cancel', ended('response', { action: 'cancel' }), {}],
 ];
 
@@ -160,7 +170,11 @@ describe('the next state of a used token', () => {
 function resultOf(stored: StoredToken | undefined, asked: GuardClaim): Result {
   const decision = decide(stored, asked, now);
   if (decision.do === 'refuse') return decision.because;
-  if (decision.do === 'respond') return decision.isOther ? 'its response' : 'response';
+  if (decision.do === 'respond') {
+    if (decision.response === undefined)
+      return decision.isOther ? 'a later response of it' : 'a later response';
+    return decision.isOther ? 'its response' : 'response';
+  }
   if (decision.interrupted === undefined) return 'run';
   return decision.isOther ? 'run its request' : 'run first';
 }

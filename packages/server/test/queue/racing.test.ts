@@ -35,12 +35,12 @@ const order = (body: () => Steps<unknown>): Program =>
     return `got ${JSON.stringify(yield* body())}`;
   });
 
-/** Asks its client, and polls meanwhile. The poll ends with the fourth request. */
-const asksAndPolls = (did: string[]) =>
+/** Asks its client, and polls meanwhile. The poll ends with a request after `most`. */
+const asksAndPolls = (did: string[], most = 3) =>
   order(function* () {
     const { sure } = yield* all({
       sure: elicit('sure', { message: 'Sure?', schema: Ok }),
-      packed: poll('packed', () => (did.push('poll') > 3 ? true : undefined), {
+      packed: poll('packed', () => (did.push('poll') > most ? true : undefined), {
         everyMs: hour,
         totalTimeoutMs: 24 * hour,
       }),
@@ -70,6 +70,65 @@ describe('a client beside the queue', () => {
     expect(await world.host.resume(token, yes('sure'))).toMatchObject(end);
     expect(await world.host.resume(next)).toMatchObject(end);
     expect(did.filter((what) => what === 'ship')).toEqual(['ship']);
+  });
+
+  it('[W4] [T13] gets the newest turn for its decision, and no other, when the responses between are gone', async () => {
+    const did: string[] = [];
+    const world = queued(asksAndPolls(did, 12));
+    const { token, sagaId } = suspended(await world.host.start('order', {}));
+    for (let turns = 0; turns < 4; turns += 1) await world.next();
+    suspended(await world.host.resume(token, yes('sure')));
+    for (let turns = 0; turns < 4; turns += 1) await world.next();
+    expect((await world.store.read({ group: sagaId, name: 'turn:1' }))?.body).toBeUndefined();
+    const turn = suspended(await world.host.resume(token, yes('sure')));
+    expect(turn.turn).toBeGreaterThan(8);
+    expect(turn.unknown).toBeUndefined();
+    await expect(world.host.resume(token, yes('sure', false))).rejects.toThrow(TokenRefused);
+    await expect(world.host.cancel(token)).rejects.toThrow(TokenRefused);
+    expect(suspended(await world.host.resume(token)).token).toBe(turn.token);
+    expect(await world.drain()).toMatchObject({ status: 'ended' });
+    const end = { status: 'completed', result: 'got true' };
+    expect(await world.host.resume(token, yes('sure'))).toMatchObject(end);
+    await expect(world.host.resume(token, yes('sure', false))).rejects.toThrow(TokenRefused);
+    expect(did.filter((what) => what === 'ship')).toEqual(['ship']);
+  });
+
+  it('[W4] gets the newest turn for its decision, also if only one of its answers was still wanted', async () => {
+    const world = queued(
+      order(function* () {
+        const { sure } = yield* all({
+          sure: elicit('sure', { message: 'Sure?', schema: Ok }),
+          gift: (function* () {
+            try {
+              yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeoutMs: hour });
+            } catch {
+              // No gift.
+            }
+          })(),
+        });
+        for (let wait = 0; wait < 6; wait += 1) yield* sleep(hour);
+        return sure.ok;
+      }),
+      { limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 } },
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    await world.next();
+    const both = [...yes('sure'), ...yes('gift/gift')];
+    expect(suspended(await world.host.resume(token, both)).unknown).toEqual(['gift/gift']);
+    for (let turns = 0; turns < 4; turns += 1) await world.next();
+    expect(suspended(await world.host.resume(token, both)).turn).toBeGreaterThan(5);
+    await expect(world.host.resume(token, yes('sure', false))).rejects.toThrow(TokenRefused);
+  });
+
+  it('[W4] [E7] cancels the newest turn if only time has moved the saga on, and its responses are gone', async () => {
+    const did: string[] = [];
+    const world = queued(asksAndPolls(did, 12));
+    const { token } = suspended(await world.host.start('order', {}));
+    for (let turns = 0; turns < 5; turns += 1) await world.next();
+    expect(await world.host.cancel(token)).toMatchObject({ status: 'failed' });
+    expect(await world.host.cancel(token)).toMatchObject({ status: 'failed' });
+    await expect(world.host.resume(token, yes('sure'))).rejects.toThrow(TokenRefused);
+    expect(did).not.toContain('ship');
   });
 
   it('[W4] gets the newest question if its own is no longer open', async () => {

@@ -222,6 +222,46 @@ export function entryCases(
     versionOf(await store.write(other, { head: 'b' }, 0, life({ charge })));
   });
 
+  test('forgets the body of an outdated entry with a later write', async (made) => {
+    const { store, elsewhere, life, now, pass } = made;
+    const charge = { to: 'ada', limit: 2_000 };
+    const old = { ...key, name: 'turn:0' };
+    const expiresAtMs = now() + 2 * hour;
+    const body = 'x'.repeat(1_000);
+    const before = versionOf(
+      await store.write(old, { head: 'old', body }, 0, life({ charge, expiresAtMs })),
+    );
+    const first = versionOf(await store.write(key, { head: 'a', body }, 0, life({ charge })));
+    same((await elsewhere.read(old))?.body, body);
+    same(
+      (await store.write({ ...key, name: 'b' }, { head: 'b' }, 0, life({ charge }))).status,
+      'full',
+    );
+    const bounds = life({ charge, outdated: old.name });
+    const second = versionOf(await elsewhere.write(key, { head: 'c', body }, first, bounds));
+    const left = await store.read(old);
+    same([left?.head, left?.body, left?.version], ['old', undefined, before]);
+    same((await store.read(key))?.body, body);
+    // Its bytes count no longer, and are given back once.
+    const rest = { head: 'd', body: 'x'.repeat(999) };
+    versionOf(await store.write({ ...key, name: 'd' }, rest, 0, life({ charge })));
+    versionOf(await store.write(key, { head: 'e', body }, second, bounds));
+    versionOf(
+      await store.write({ ...key, name: 'f' }, { head: 'f', body: 'x' }, 0, life({ charge })),
+    );
+    same(
+      (await store.write({ ...key, name: 'g' }, { head: 'g' }, 0, life({ charge }))).status,
+      'full',
+    );
+    // A missing entry is ignored, and the head lives as long as before.
+    const third = (await store.read(key))?.version ?? 0;
+    versionOf(await store.write(key, { head: 'h' }, third, life({ outdated: 'turn:none' })));
+    await pass(hour + 30 * minute);
+    same((await store.read(old))?.head, 'old');
+    await pass(hour);
+    same(await store.read(old), undefined);
+  });
+
   test('stores any text unchanged, also long text and text outside of ASCII', async (made) => {
     const { store, elsewhere, life } = made;
     const head = '{"text":"a b % \\n é 🙂"}';

@@ -38,7 +38,7 @@ function drawCommands(random: () => number): readonly Command[] {
     if (kind < 8) return { do: one('renew', 'finish', 'release', 'forget'), lease: below(4) };
     return {
       do: 'begin',
-      turn: one(1, 2),
+      turn: one(1, 2, 3),
       jti: mostly('one', 'two'),
       action: mostly('resume', 'cancel'),
       digest: mostly('yes', 'no'),
@@ -51,8 +51,10 @@ function drawCommands(random: () => number): readonly Command[] {
 
 interface Turn {
   readonly request: string;
-  /** Sealed request, if storable. */
-  readonly brought: string | undefined;
+  /** Sealed request, if storable. A holder of the lease writes it again. */
+  readonly sealed: string | undefined;
+  /** The same, unless it was forgotten. */
+  brought: string | undefined;
   readonly digest: string;
   readonly begun: number;
   /** Time of the last lease, when the storage period of the response begins. */
@@ -61,7 +63,9 @@ interface Turn {
   /** `true` after a first lease, except for a request that awaited the lease. */
   isAgain: boolean;
   leasedUntil: number;
-  response?: string;
+  hasEnded: boolean;
+  /** Undefined before the end, and when the response was forgotten. */
+  response: string | undefined;
 }
 
 /** Sealed request. Some guards store none. */
@@ -99,6 +103,7 @@ class Model {
       const brought = broughtBy(digest);
       const made = {
         request,
+        sealed: brought,
         brought,
         digest,
         begun: this.#time,
@@ -106,6 +111,8 @@ class Model {
         leases: [],
         isAgain: false,
         leasedUntil: 0,
+        hasEnded: false,
+        response: undefined,
       };
       this.#turns.set(id, made);
       return this.#leased(made);
@@ -116,7 +123,7 @@ class Model {
     const isEnded = ends && turn.request === `${jti} resume`;
     const isFollowed = turn.request === request && turn.digest !== digest && follows;
     const takesOver = isAwaited || isEnded || isFollowed;
-    if (takesOver && brought !== undefined && turn.response === undefined) {
+    if (takesOver && brought !== undefined && !turn.hasEnded) {
       if (this.#time < turn.leasedUntil) return 'busy';
       const { isAgain } = turn;
       const leased = { ...this.#leased(turn), interrupted: brought };
@@ -124,17 +131,12 @@ class Model {
       turn.isAgain = isAgain;
       return { ...leased, other: true };
     }
-    const isDone = isEnded && turn.response !== undefined;
+    const isDone = isEnded && turn.hasEnded;
     if (turn.request !== request && !isDone) return 'conflict';
     if (turn.digest !== digest && !follows && !isDone) return 'conflict';
-    if (turn.response !== undefined) {
-      if (this.#time - turn.leasedAt > responds) return 'conflict';
+    if (turn.hasEnded) {
       const isOther = turn.request !== request || (turn.digest !== digest && !follows);
-      return {
-        response: turn.response,
-        wentOn: this.#turns.has(id + 1),
-        ...(isOther ? { other: true } : {}),
-      };
+      return this.#responds(id, isOther ? { other: true } : {});
     }
     if (this.#time < turn.leasedUntil) return 'busy';
     if (turn.digest !== digest) return 'conflict';
@@ -143,19 +145,30 @@ class Model {
 
   renew(number: number): boolean {
     const [, turn] = this.#held(number);
-    if (turn !== undefined) turn.leasedUntil = this.#time + lease;
-    return turn !== undefined;
+    if (turn === undefined) return false;
+    turn.leasedUntil = this.#time + lease;
+    turn.brought = turn.sealed;
+    return true;
   }
 
   finish(number: number, response: string): boolean {
-    const [, turn] = this.#held(number);
-    if (turn !== undefined) turn.response = response;
-    return turn !== undefined;
+    const [id, turn] = this.#held(number);
+    if (turn === undefined) return false;
+    turn.hasEnded = true;
+    turn.response = response;
+    const outdated = this.#turns.get(id - 2);
+    if (outdated !== undefined) {
+      outdated.response = undefined;
+      outdated.brought = undefined;
+    }
+    return true;
   }
 
   release(number: number): void {
     const [, turn] = this.#held(number);
-    if (turn !== undefined) turn.leasedUntil = 0;
+    if (turn === undefined) return;
+    turn.leasedUntil = 0;
+    turn.brought = turn.sealed;
   }
 
   forget(number: number): void {
@@ -170,6 +183,23 @@ class Model {
     return true;
   }
 
+  /** Response of a finished turn; if it is gone, that of the newest turn behind it. */
+  #responds(id: number, isOther: { readonly other?: true }): unknown {
+    let newest: object | undefined;
+    let at = id;
+    for (; ; at += 1) {
+      const { hasEnded, response, leasedAt = 0 } = this.#turns.get(at) ?? {};
+      if (hasEnded !== true) break;
+      if (response === undefined || this.#time - leasedAt > responds) continue;
+      const wentOn = this.#turns.has(at + 1);
+      if (at === id) return { response, wentOn, ...isOther };
+      newest = { response, ...isOther, turn: at };
+    }
+    const isRunning = this.#turns.has(at);
+    if (newest !== undefined) return { ...newest, wentOn: isRunning };
+    return isRunning ? 'busy' : 'conflict';
+  }
+
   #leased(turn: Turn): object {
     turn.isAgain = turn.leases.length > 0;
     turn.leases.push(this.#leases);
@@ -181,7 +211,7 @@ class Model {
 
   #held(number: number): [number, Turn | undefined] {
     for (const [id, turn] of this.#turns) {
-      if (turn.leases.at(-1) === number && turn.response === undefined) return [id, turn];
+      if (turn.leases.at(-1) === number && !turn.hasEnded) return [id, turn];
     }
     return [0, undefined];
   }
