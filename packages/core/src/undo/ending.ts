@@ -11,8 +11,8 @@
  * where it was.
  *
  * - An undo that has finished does not run again, and nothing before a pivot is undone.
- * - A failed undo does not stop the others. Each step of the saga is in the report once: as
- *   compensated, or as uncompensated.
+ * - A failed undo does not stop the others. Each step since the last pivot that had an undo, or may
+ *   have acted, is in the report once: as compensated, or as uncompensated.
  * - The journal may grow beyond its limit during the end, since the limit may be the reason for
  *   it.
  */
