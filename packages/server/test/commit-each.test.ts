@@ -261,7 +261,7 @@ describe('a saga with commitEach', () => {
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
-    suspended(await coreOf(host).resume(token, [sure], {}, { dialect: { defersEffects: true } }));
+    suspended(await coreOf(host).resume(token, [sure], {}, { dialect: { effects: 'later' } }));
     expect(did).toEqual([]);
     const passes = saga({ name: 'passes', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -271,7 +271,7 @@ describe('a saga with commitEach', () => {
     });
     const looked = hostOf(passes, { guard: { store: memoryStore({ clock }) }, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
-    const looks = { dialect: { defersEffects: true } };
+    const looks = { dialect: { effects: 'later' } } as const;
     expect(suspended(await coreOf(looked).resume(asked.token, [sure], {}, looks)).turn).toBe(2);
     expect(did).toEqual([]);
   });

@@ -243,10 +243,14 @@ describe('recorded machines of a real host', () => {
   });
 
   it.each<[string, Pick<ResumeRequest, 'dialect' | 'holder'>, object]>([
-    ['only reads the state in every other turn', { dialect: { runs: false } }, { budget: 'over' }],
+    [
+      'only reads the state in every other turn',
+      { dialect: { effects: 'never' } },
+      { budget: 'over' },
+    ],
     [
       'defers effects in every other turn',
-      { dialect: { defersEffects: true } },
+      { dialect: { effects: 'later' } },
       { defersEffects: true },
     ],
     [

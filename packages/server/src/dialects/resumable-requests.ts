@@ -3,6 +3,7 @@ import type { Json, Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import type { ResumableRequest } from '../model/holder.ts';
 import { invalidField } from '../wire/errors.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
 import type { SagaHostCore } from '../requests/host.ts';
@@ -208,7 +209,8 @@ function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
       const { dialect = {}, method } = request;
       const looked = await host.start(name, args, caller, {
         ...request,
-        dialect: { ...boundTo(call, dialect), ...onlyLooks },
+        dialect: { ...dialect, ...onlyLooks },
+        holder: { kind: 'client', resumable: resumableBy(host, running) },
       });
       return await continueTurns(host, running, looked, {
         dialect,
@@ -220,11 +222,10 @@ function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
       const { dialect = {}, method } = request;
       const allowed = method === undefined ? request.methods : [method];
       const looks = answers !== undefined && answers.length > 0;
-      const bound = boundTo(call, dialect);
       const turn = await host.resume(token, answers, caller, {
         ...request,
-        dialect: looks ? { ...bound, ...onlyLooks } : bound,
-        holder: { kind: 'client', onCommit: (committed) => reportToken(host, running, committed) },
+        dialect: looks ? { ...dialect, ...onlyLooks } : dialect,
+        holder: { kind: 'client', resumable: resumableBy(host, running) },
       });
       return await continueTurns(host, running, turn, {
         dialect,
@@ -236,11 +237,11 @@ function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
 }
 
 /** The client gets a token with its answers before any step runs. */
-const onlyLooks: Pick<DialectCapabilities, 'runs'> = { runs: false };
+const onlyLooks: Pick<DialectCapabilities, 'effects'> = { effects: 'never' };
 
-/** Returns the abilities of a dialect whose tokens resume the request of a call. */
-function boundTo({ id }: ClientCall, dialect: DialectCapabilities): DialectCapabilities {
-  return { ...dialect, requestId: id };
+/** The request of a call, whose tokens resume it. */
+function resumableBy(host: SagaHostCore, running: RunningRequest): ResumableRequest {
+  return { id: running.call.id, onCommit: (turn) => reportToken(host, running, turn) };
 }
 
 /** Continues until the client is needed. Reports the token of each turn before the next turn. */
@@ -259,12 +260,10 @@ async function continueTurns(
 ): Promise<SagaTurn> {
   const { call } = running;
   const began = host.timing.clock();
-  const onCommit = (committed: SuspendedTurn): Promise<void> =>
-    reportToken(host, running, committed);
   const next = {
     ...request,
-    dialect: boundTo(call, dialect),
-    holder: { kind: 'request', onCommit } as const,
+    dialect,
+    holder: { kind: 'request', resumable: resumableBy(host, running) } as const,
     follows: true,
   };
   let turn = first;
@@ -276,7 +275,7 @@ async function continueTurns(
     await reportToken(host, running, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, dialect, turn, began);
     const isDue = turn.due !== undefined && turn.due <= host.timing.clock();
-    if (dialect.runs === false || (isDone && !isDue)) return turn;
+    if (dialect.effects === 'never' || (isDone && !isDue)) return turn;
     turn = await host.resume(turn.token, [], call.caller, next);
   }
   return turn;

@@ -60,7 +60,7 @@ export const tasks: Dialect = {
       else adviseOnStore(host, call, offered);
     }
     // The client gets this token, unless the turn only looked for work.
-    if ((dialect.defersEffects !== true && turn.retryAfterMs === 0) || turn.hasPage === true)
+    if ((dialect.effects !== 'later' && turn.retryAfterMs === 0) || turn.hasPage === true)
       return await way.encode(turn);
     const { caller, saga, args } = call;
     const request = {
@@ -147,7 +147,7 @@ function taskCapabilities(
   const { asks = [], asksModel = false } = dialect;
   // Steps run in the task.
   if (saga.task !== undefined && store !== undefined)
-    return { asks, asksModel, maxHold: 0, defersEffects: true };
+    return { asks, asksModel, maxHold: 0, effects: 'later' };
   // Waits are not held until it is clear whether the call becomes a task.
   return { asks, asksModel, ...(saga.task === undefined ? {} : { maxHold: 0 }) };
 }
@@ -157,12 +157,12 @@ function isDueBeside(
   host: SagaHostCore,
   call: ClientCall,
   turn: SuspendedTurn,
-  { defersEffects }: DialectCapabilities,
+  { effects }: DialectCapabilities,
 ): boolean {
   // A task asks the client, never the model that called.
   const isForModel =
     goesByTokens(call) || stepsForClient(host, call, turn).length < turn.steps.length;
-  if (defersEffects !== true || isForModel) return false;
+  if (effects !== 'later' || isForModel) return false;
   return turn.due !== undefined && turn.due <= host.timing.clock();
 }
 

@@ -21,20 +21,13 @@ export interface DialectCapabilities {
   /** `true` if a longer wait is held for that time, and a token holds the rest. @default false */
   readonly holdsParts?: boolean;
   /**
-   * `true` if server steps wait for a later turn, while questions are asked and time passes.
-   * @default false
-   */
-  readonly defersEffects?: boolean;
-  /**
    * `true` if an abort ends the turn with a new token, for sagas with `forks`. Default: the token
    * before the turn stays valid.
    */
   readonly endsOnAbort?: boolean;
   /**
-   * JSON-RPC ID of a resumable request: `requests/resume` accepts the token of this turn, with this
-   * ID only. Default: the client did not declare resumable requests.
+   * When server steps run. `later`: in a later turn, while questions are asked and time passes.
+   * `never`: nothing runs, and the turn only reads the state of the saga. @default 'now'
    */
-  readonly requestId?: string | number;
-  /** `false` if nothing may run: the turn only reads the state of the saga. @default true */
-  readonly runs?: boolean;
+  readonly effects?: 'now' | 'later' | 'never';
 }

@@ -4,9 +4,9 @@ import type { SuspendedTurn } from './turn.ts';
 /** Who holds a saga after a turn, and takes the next one. */
 export type Holder =
   /** The client: it gets a token with each turn, and comes back with it. */
-  | ({ readonly kind: 'client' } & GetsCommits)
+  | { readonly kind: 'client'; readonly resumable?: ResumableRequest }
   /** The open request, which goes on without another round of the client. */
-  | ({ readonly kind: 'request' } & GetsCommits)
+  | { readonly kind: 'request'; readonly resumable?: ResumableRequest }
   /** The record of a task. A turn ends after each step, so that the record knows of it. */
   | {
       readonly kind: 'store';
@@ -18,12 +18,12 @@ export type Holder =
   /** Nobody: the saga is abandoned. Its queue ends it, and no client gets a token. */
   | { readonly kind: 'nobody' };
 
-interface GetsCommits {
-  /**
-   * Gives a client the turn that is committed after each step, before the next turn does anything.
-   * Default: only a guard keeps committed turns.
-   */
-  readonly onCommit?: (turn: SuspendedTurn) => Promise<void>;
+/** An open request that its client may resume. The token of each turn belongs to it. */
+export interface ResumableRequest {
+  /** JSON-RPC ID: `requests/resume` accepts the tokens with this ID only. */
+  readonly id: string | number;
+  /** Gives the client the turn that is committed after each step, before the next turn begins. */
+  readonly onCommit: (turn: SuspendedTurn) => Promise<void>;
 }
 
 /** `true` for a turn without a request of the client, which is no round of its call. */
@@ -36,7 +36,7 @@ export function holderAfterCommit(holder: Holder): Holder {
   return holder.kind === 'client' ? { ...holder, kind: 'request' } : holder;
 }
 
-/** Function that gets the committed turns. Undefined if only a guard keeps them. */
-export function onCommitOf(holder: Holder): GetsCommits['onCommit'] {
-  return holder.kind === 'client' || holder.kind === 'request' ? holder.onCommit : undefined;
+/** Open request that the client of a saga may resume. Undefined: only a guard keeps commits. */
+export function resumableOf(holder: Holder): ResumableRequest | undefined {
+  return holder.kind === 'client' || holder.kind === 'request' ? holder.resumable : undefined;
 }

@@ -41,6 +41,8 @@ export interface StartRequest {
   readonly serves?: Program['serves'];
   /** Abilities of the dialect in this turn. */
   readonly dialect?: DialectCapabilities;
+  /** Who takes the next turn. Default: the client. */
+  readonly holder?: Holder;
 }
 
 /** Facts about a resume, set by dialects. */

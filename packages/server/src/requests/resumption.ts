@@ -181,7 +181,7 @@ function ableToTake(
   dialect: DialectCapabilities,
 ): DialectCapabilities {
   if (![...answers.values()].some(isUnsupported)) return dialect;
-  return { ...dialect, runs: true, defersEffects: false };
+  return { ...dialect, effects: 'now' };
 }
 
 /** Reports refusals that are faster than any person. */

@@ -38,7 +38,7 @@ export async function start(
   if (!(await host.gate.rateLimit({ principal, sagaId, turn: 1, ...nothing }))) {
     throw rateLimited();
   }
-  const { dialect = {} } = request;
+  const { dialect = {}, holder = { kind: 'client' } } = request;
   assertNeeds({ host, program, caller, dialect }, program);
   // Only dialects set a method, and forward arguments of a client.
   const origin = request.method === undefined ? 'server' : 'client';
@@ -69,7 +69,7 @@ export async function start(
     intent: { kind: 'answer', answers: new Map() },
     caller,
     dialect,
-    holder: { kind: 'client' },
+    holder,
   } as const;
   const { turn } = await runTurn(host, first, new Lease(host, saga));
   return turn;

@@ -130,7 +130,7 @@ async function responseOf(
     // If this process dies now, the next request repeats a turn that runs nothing.
     brought: {
       answers: new Map(),
-      dialect: { runs: false },
+      dialect: { effects: 'never' },
       capabilities: undefined,
       at: timing.clock(),
     },

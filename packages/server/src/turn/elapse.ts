@@ -71,7 +71,7 @@ const quiet = {
   dialect: {
     asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] as const,
     maxHold: 0,
-    defersEffects: true,
+    effects: 'later',
   },
 } as const;
 

@@ -59,7 +59,7 @@ async function renderQuestions(
   const { asked: kept, ...turn } = unrendered;
   const { saga, program } = await openTurn(host, unrendered);
   if (program === undefined) throw versionGone(saga);
-  const dialect = { maxHold: 0, defersEffects: true };
+  const dialect = { maxHold: 0, effects: 'later' } as const;
   const runtime = turnRuntime(
     silentAt(host, saga.claims.iat),
     {

@@ -55,7 +55,7 @@ import type { SagaTurn } from '../model/turn.ts';
 import { explained, failureOf } from './thrown-errors.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import { answersOf, type TurnRequest } from './turn-request.ts';
-import { holderAfterCommit, onCommitOf } from '../model/holder.ts';
+import { holderAfterCommit, resumableOf } from '../model/holder.ts';
 import type { GuardedTurn, Lease } from './turn-lease.ts';
 
 /** Maximum number of `continueAs` in a turn. */
@@ -113,7 +113,7 @@ class TurnRun {
     if (request.intent.kind === 'answer') this.#deadline = this.#deadlineFrom(this.#began);
     this.#commits =
       request.intent.kind === 'answer' &&
-      (lease.isGuarded || onCommitOf(request.holder) !== undefined);
+      (lease.isGuarded || resumableOf(request.holder) !== undefined);
   }
 
   async take(): Promise<SagaTurn> {
@@ -168,8 +168,8 @@ class TurnRun {
   }
 
   #deadlineFrom(began: number): number {
-    const { runs } = this.#request.dialect;
-    return runs === false ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
+    const { effects } = this.#request.dialect;
+    return effects === 'never' ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
   }
 
   #runtime(ids: StepIds, services: Services): Runtime {
@@ -208,7 +208,7 @@ class TurnRun {
       // those of an abandoned saga to a further look at its end.
       if (before === 'same' || holder.kind === 'nobody') await this.#lease.handOver(committed);
       await this.#lease.next({ turn: committed, saga, program });
-      await onCommitOf(holder)?.(committed);
+      await resumableOf(holder)?.onCommit(committed);
     } catch (error) {
       throw error instanceof TurnAborted ? error : new TurnAborted(error);
     }

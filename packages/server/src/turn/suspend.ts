@@ -15,7 +15,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { nextKeptBytes, assertKeepable } from '../token/guard-records.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { noteSuspended } from './settle.ts';
-import { isOwnTurn } from '../model/holder.ts';
+import { isOwnTurn, resumableOf, type Holder } from '../model/holder.ts';
 import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
 import { withoutKeys } from '../settings/default-log.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
@@ -61,7 +61,8 @@ export async function suspend(
   const own = present({ ownTurns });
   const isKept = isGuarded || host.offers.handles !== undefined;
   const kept = isKept ? { keptBytes: nextKeptBytes(host, saga, outcome) } : {};
-  const declared = isWoken ? {} : await declaredBy(request);
+  // A queue acts for the client of the turn before.
+  const declared = isWoken ? {} : { requestId: await digestIdOf(holder) };
   const next: SealedSaga = isSame
     ? { ...saga, state: { ...state, ...own, ...declared } }
     : {
@@ -115,10 +116,10 @@ function clientOf({
   return { capabilities, dialect };
 }
 
-/** Not inherited: each request of the client declares for itself. */
-async function declaredBy({ dialect }: TurnRequest): Promise<Pick<SagaState, 'requestId'>> {
-  const { requestId: id } = dialect;
-  return { requestId: id === undefined ? undefined : await digestRequestId(id) };
+/** Digest of the ID of a resumable request. Each request of the client declares for itself. */
+async function digestIdOf(holder: Holder): Promise<SagaState['requestId']> {
+  const resumable = resumableOf(holder);
+  return resumable && (await digestRequestId(resumable.id));
 }
 
 /**

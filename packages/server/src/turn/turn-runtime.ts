@@ -8,7 +8,7 @@ import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
-import { onCommitOf } from '../model/holder.ts';
+import { resumableOf } from '../model/holder.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { thrownIn } from './thrown-errors.ts';
@@ -61,10 +61,10 @@ export function turnRuntime(
       deadline,
       ...present({ receivedAt: intent.receivedAt }),
       ...(before === undefined ? {} : { isInterrupted: true }),
-      defersEffects: dialect.defersEffects ?? false,
+      defersEffects: dialect.effects === 'later',
       commitsEach:
         holder.kind === 'store' ||
-        onCommitOf(holder) !== undefined ||
+        resumableOf(holder) !== undefined ||
         (isGuarded && intent.kind === 'answer' && program.commitEach === true),
     },
     request: {

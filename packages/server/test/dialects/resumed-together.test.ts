@@ -54,7 +54,8 @@ test.each(Array.from({ length: 16 }, (_, ticks) => ticks))(
         {},
         {
           method: 'tools/call',
-          dialect: { runs: false, requestId: 1 },
+          dialect: { effects: 'never' },
+          holder: { kind: 'client', resumable: { id: 1, onCommit: () => Promise.resolve() } },
         },
       ),
     );

@@ -54,7 +54,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
     it('[E8] [W7] runs no more of an interrupted turn than its request', async () => {
       const { hosts, token, did, facts, expire } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
-      const looks = { dialect: { runs: false } };
+      const looks = { dialect: { effects: 'never' } } as const;
       await expect(coreOf(one).resume(token, answer('ship'), {}, looks)).rejects.toMatchObject({
         code: 'guard_down',
       });

@@ -189,7 +189,7 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
         yield* undoable(does, 'ship');
       });
       await lose();
-      const looks = { dialect: { runs: false } };
+      const looks = { dialect: { effects: 'never' } } as const;
       const next = suspended(await coreOf(host).resume(token, answer('sure'), {}, looks));
       expect(next.steps).toMatchObject([{ stepId: 'more' }]);
       expect(did).toEqual(['ship', 'ship']);
