@@ -93,6 +93,26 @@ describe('compensation', () => {
     });
   });
 
+  it('[E3] reports the error of an undo by the step that it undoes, and nothing of others', async () => {
+    const thrown: unknown[] = [];
+    const lost = new Error('lost');
+    const program = trip(function* () {
+      yield* book([], 'hotel');
+      yield* step('car', () => 'car', { compensate: () => Promise.reject(lost) });
+      yield* fail;
+      return '';
+    });
+    const threw = (path: string, error: unknown): void => void thrown.push([path, error]);
+    const outcome = await start(program, {}, new World(), { replace: { threw } });
+    expect(outcome).toMatchObject({ uncompensated: [{ stepId: 'car' }] });
+    expect(thrown).toEqual([
+      ['fail', new Error('no')],
+      ['~car', lost],
+      // The error that ended the undo.
+      ['~car', expect.objectContaining({ code: 'step_failed' })],
+    ]);
+  });
+
   it('[E3] passes the original result and input to an undo, whatever the body changed since', async () => {
     const seen: unknown[] = [];
     const program = trip(function* () {
