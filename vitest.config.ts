@@ -54,7 +54,13 @@ function project(name: Kind, options: TestProjectInlineConfiguration['test'] = {
 }
 
 /** Files that take the longest: they start first, so that nothing waits for them at the end. */
-const longest = ['test/site/site.test.ts', 'packages/cli/test/dev.test.ts'];
+const longest = [
+  'examples/platforms/platforms.test.ts',
+  'test/bench/bench.test.ts',
+  'test/runtimes/runtimes.test.ts',
+  'test/site/site.test.ts',
+  'packages/cli/test/dev.test.ts',
+];
 
 const isShort = ({ moduleId }: TestSpecification): number =>
   Number(!longest.some((path) => moduleId.endsWith(`/${path}`)));
@@ -67,14 +73,16 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// Tests that start processes wait for them: a second one goes on meanwhile, on the smallest machine
+// too.
+const workers = Math.max(2, availableParallelism() - 1);
+
 // A shared process loads the packages, the SDK and zod once.
 const isShared = { isolate: false } as const;
 
 export default defineConfig({
   test: {
-    // Those that start processes wait for them much of the time: a second one goes on meanwhile, on
-    // the smallest machine too.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: workers,
     sequence: { sequencer: LongestFirst },
     testTimeout: longestTest,
     hookTimeout: longestTest,
@@ -92,7 +100,8 @@ export default defineConfig({
       project('packed'),
       project('studio', { sequence: { groupOrder: 1 } }),
       project('site', { globalSetup: 'test/site/build-site.ts' }),
-      project('system'),
+      // They wait for processes most of the time, and others go on meanwhile.
+      project('system', { maxWorkers: 2 * workers }),
       project('architecture', isShared),
       project('alone'),
       project('long'),
