@@ -31,6 +31,11 @@ export function isOwnTurn({ kind }: Holder): boolean {
   return kind === 'request' || kind === 'queue';
 }
 
+/** `true` if a turn commits after each step, so that the holder knows of each. */
+export function commitsEachStep(holder: Holder): boolean {
+  return holder.kind === 'store' || resumableOf(holder) !== undefined;
+}
+
 /** Holder of the turn after a commit: the run that committed goes on. */
 export function holderAfterCommit(holder: Holder): Holder {
   return holder.kind === 'client' ? { ...holder, kind: 'request' } : holder;

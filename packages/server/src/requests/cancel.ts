@@ -11,7 +11,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { found, standIn, type OpenSaga, readTimeline } from '../token/resolve-program.ts';
 import { isUsed, takeNewest } from './newest-resumption.ts';
 import { openSaga } from './open-for-caller.ts';
-import { withoutAnswers } from './resumption.ts';
+import { sameRequest, withoutAnswers } from './resumption.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import type { TurnRequest } from '../turn/turn-request.ts';
 import { inPlaceOf } from '../token/guard-records.ts';
@@ -152,7 +152,7 @@ async function taken(
       dialect,
       caller: isOwn ? caller : inPlaceOf(interrupted, caller),
       holder: { kind: isAbandoned ? 'nobody' : 'client' },
-      before: interrupted === undefined ? undefined : 'same',
+      before: interrupted && sameRequest(interrupted),
     };
     const { turn } = await runTurn(host, turnRequest, lease);
     return { turn, ran: true };

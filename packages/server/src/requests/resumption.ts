@@ -18,18 +18,18 @@ import { decodeHead, isUnsupported, present, type ClientAnswer } from '@mcp-saga
 import { digestOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
-import type { Holder } from '../model/holder.ts';
+import { commitsEachStep, type Holder } from '../model/holder.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Answers, HostParts } from '../settings/host-parts.ts';
 import { neverAborted } from '../settings/clock.ts';
-import { inPlaceOf, keptBytesOf, usableOf } from '../token/guard-records.ts';
+import { inPlaceOf, keptBytesOf, usableOf, type RetryableRequest } from '../token/guard-records.ts';
 import { standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { roundOf } from '../token/sealed-saga.ts';
 import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../turn/turn-lease.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { sendBegunWake } from '../turn/settle.ts';
-import type { TurnRequest } from '../turn/turn-request.ts';
+import type { EarlierRun, TurnRequest } from '../turn/turn-request.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 
 /** Opened token, and the content of its request. */
@@ -122,6 +122,7 @@ async function leaseRequest(
     ...present({ origin: current.origin, decided: current.decided }),
     brought: {
       at,
+      ...(commitsEachStep(holder) ? { commitsEachStep: true } : {}),
       ...usableOf(
         stepIdsOf(saga.state.generation),
         { answers, dialect, capabilities },
@@ -135,6 +136,11 @@ async function leaseRequest(
     ...(isBehindCommit || saga.state.undoes === true ? {} : { keptBytes: keptBytesOf(host, saga) }),
     signal,
   };
+}
+
+/** The run of an interrupted request, which a guard has kept. */
+export function sameRequest({ commitsEachStep: each }: RetryableRequest): EarlierRun {
+  return { of: 'same request', committedEachStep: each === true };
 }
 
 /** Makes the turn of a request: with its own answers, or in the place of an interrupted request. */
@@ -160,7 +166,12 @@ function turnRequest(
       answers: answered,
       receivedAt: interrupted === undefined ? at : interrupted.at,
     },
-    before: interrupted !== undefined ? 'same' : isBehind ? 'other' : undefined,
+    before:
+      interrupted !== undefined
+        ? sameRequest(interrupted)
+        : isBehind
+          ? { of: 'other request' }
+          : undefined,
     // With other capabilities, the turn might take another branch than the interrupted run, whose
     // effects would be unknown.
     caller: interrupted === undefined ? caller : inPlaceOf(interrupted, caller),

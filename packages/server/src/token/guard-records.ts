@@ -22,12 +22,17 @@ export interface RetryableRequest {
   readonly capabilities: Json | undefined;
   /** Time of receipt (ms since the epoch). */
   readonly at: number;
+  /** `true` if the turn commits after each step. Absent: only where the engine must. */
+  readonly commitsEachStep?: true | undefined;
   /**
    * `true` for a request that cancels the saga, or continues an abandoned saga. Absent: the request
    * resumes the saga.
    */
   readonly cancels?: true;
 }
+
+/** Part of a request that its size decides about. */
+type UsableRequest = Pick<RetryableRequest, 'answers' | 'dialect' | 'capabilities'>;
 
 /** Largest answers that fit into the record of a request together: 1 MiB by default. */
 export const answersInRecord = 4;
@@ -38,9 +43,9 @@ export const answersInRecord = 4;
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
-  { answers: news, dialect, capabilities }: Omit<RetryableRequest, 'at' | 'cancels'>,
+  { answers: news, dialect, capabilities }: UsableRequest,
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
-): Omit<RetryableRequest, 'at' | 'cancels'> {
+): UsableRequest {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
   const small = [...news].filter(([, answer]) =>
     fits('error' in answer ? answer.error : answer.result),
@@ -62,7 +67,7 @@ export function usableOf(
 export async function sealRequest(
   host: Keeper,
   saga: SealedSaga,
-  { answers, dialect, capabilities, at, cancels }: RetryableRequest,
+  { answers, dialect, capabilities, at, commitsEachStep, cancels }: RetryableRequest,
   round: number,
 ): Promise<string> {
   // The waiting time of the client decides how far the turn runs, also if another request repeats
@@ -70,7 +75,7 @@ export async function sealRequest(
   const { maxWait, ...rest } = dialect;
   const kept: KeptCapabilities = { maxWait: maxWait?.(round), ...rest };
   return await sealRecord(host, saga, {
-    begun: { answers: [...answers], traits: kept, capabilities, at, cancels },
+    begun: { answers: [...answers], traits: kept, capabilities, at, commitsEachStep, cancels },
   });
 }
 
@@ -83,7 +88,7 @@ export async function openRequest(
   const { begun } = (await openRecord(host, saga, request)) as { readonly begun?: KeptRequest };
   // A response.
   if (begun === undefined) throw new TokenRefused('used');
-  const { answers, traits, capabilities, at, cancels } = begun;
+  const { answers, traits, capabilities, at, commitsEachStep, cancels } = begun;
   const { maxWait, ...rest } = traits;
   const kept = { ...rest, ...(typeof maxWait === 'number' ? { maxWait: () => maxWait } : {}) };
   return {
@@ -91,7 +96,7 @@ export async function openRequest(
     dialect: kept,
     capabilities,
     at,
-    ...(cancels === true ? { cancels } : {}),
+    ...present({ commitsEachStep, cancels }),
   };
 }
 
@@ -157,7 +162,7 @@ type KeptCapabilities = Omit<DialectCapabilities, 'maxWait'> & {
   readonly maxWait: number | null | undefined;
 };
 
-type KeptRequest = Pick<RetryableRequest, 'capabilities' | 'at' | 'cancels'> & {
+type KeptRequest = Pick<RetryableRequest, 'capabilities' | 'at' | 'commitsEachStep' | 'cancels'> & {
   readonly traits: KeptCapabilities;
   readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
 };

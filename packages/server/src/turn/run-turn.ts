@@ -71,7 +71,7 @@ export async function runTurn(
   request: TurnRequest,
   lease: Lease,
 ): Promise<GuardedTurn> {
-  const run = new TurnRun(host, request, lease);
+  const run = new TurnRun(host, request, lease, await host.services());
   let turn: SagaTurn | undefined;
   try {
     turn = await (run.trace === undefined ? run.take() : run.trace.within(() => run.take()));
@@ -89,6 +89,7 @@ class TurnRun {
   readonly trace: TurnTrace | undefined;
 
   readonly #host: HostParts;
+  readonly #services: Services;
   readonly #lease: Lease;
   /** Request with the changes of commits and `continueAs`. */
   #request: TurnRequest;
@@ -103,8 +104,9 @@ class TurnRun {
   /** `true` if the turn can end between two steps: a guard keeps the state, or the client gets it. */
   readonly #commits: boolean;
 
-  constructor(host: HostParts, request: TurnRequest, lease: Lease) {
+  constructor(host: HostParts, request: TurnRequest, lease: Lease, services: Services) {
     this.#host = host;
+    this.#services = services;
     this.#lease = lease;
     const { telemetry } = host.observer;
     this.trace = telemetry && new TurnTrace(telemetry, host.observer.hooks, request);
@@ -117,11 +119,10 @@ class TurnRun {
   }
 
   async take(): Promise<SagaTurn> {
-    const services = await this.#host.services();
     for (let continued = 0; ; continued += 1) {
       const { program, saga, intent, caller } = this.#request;
       const ids = stepIdsOf(saga.state.generation);
-      const runtime = this.#runtime(ids, services);
+      const runtime = this.#runtime(ids);
       const { inner, older } = ids.fromWire(answersOf(intent));
       this.#older = older;
       const end = intent.kind === 'end' ? { error: intent.error } : undefined;
@@ -172,10 +173,10 @@ class TurnRun {
     return effects === 'never' ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
   }
 
-  #runtime(ids: StepIds, services: Services): Runtime {
+  #runtime(ids: StepIds): Runtime {
     const plain = turnRuntime(
       this.#host,
-      { ...this.#request, services, isGuarded: this.#lease.isGuarded },
+      { ...this.#request, services: this.#services, isGuarded: this.#lease.isGuarded },
       this.#deadline,
       () => this.#request.saga,
     );
@@ -206,7 +207,8 @@ class TurnRun {
     try {
       // The turns after that of an interrupted request belong to the request that repeats it, and
       // those of an abandoned saga to a further look at its end.
-      if (before === 'same' || holder.kind === 'nobody') await this.#lease.handOver(committed);
+      if (before?.of === 'same request' || holder.kind === 'nobody')
+        await this.#lease.handOver(committed);
       await this.#lease.next({ turn: committed, saga, program });
       await resumableOf(holder)?.onCommit(committed);
     } catch (error) {

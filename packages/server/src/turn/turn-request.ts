@@ -14,17 +14,22 @@ export interface TurnRequest {
   readonly dialect: DialectCapabilities;
   /** Who takes the next turn. */
   readonly holder: Holder;
-  /**
-   * What ran of this turn before, with unknown effects. Default: nothing.
-   *
-   * - `same`: the same request, which was interrupted. The run leaves the turns after its first
-   *   commit to another one.
-   * - `other`: another request, which changed nothing.
-   */
-  readonly before?: 'same' | 'other' | undefined;
+  /** What ran of this turn before, with unknown effects. Default: nothing. */
+  readonly before?: EarlierRun | undefined;
   /** `true` if the token of this turn may be used again after a turn that changed nothing. */
   readonly mayStay?: boolean;
 }
+
+/** A run of a turn that did not end, with unknown effects. */
+export type EarlierRun =
+  /** Of the same request. The turns after the first commit are left to another run. */
+  | {
+      readonly of: 'same request';
+      /** `true` if it committed after each step: then it had begun no step behind the first. */
+      readonly committedEachStep: boolean;
+    }
+  /** Of another request, which changed nothing. */
+  | { readonly of: 'other request' };
 
 /** What a turn does with its saga. */
 export type Intent = {

@@ -8,7 +8,7 @@ import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
-import { resumableOf } from '../model/holder.ts';
+import { commitsEachStep } from '../model/holder.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { thrownIn } from './thrown-errors.ts';
@@ -63,8 +63,8 @@ export function turnRuntime(
       ...(before === undefined ? {} : { isInterrupted: true }),
       defersEffects: dialect.effects === 'later',
       commitsEach:
-        holder.kind === 'store' ||
-        resumableOf(holder) !== undefined ||
+        // The engine knows by this what an interrupted run can have begun.
+        (before?.of === 'same request' ? before.committedEachStep : commitsEachStep(holder)) ||
         (isGuarded && intent.kind === 'answer' && program.commitEach === true),
     },
     request: {
