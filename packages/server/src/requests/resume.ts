@@ -3,6 +3,7 @@ import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import { holderAfterCommit } from '../model/holder.ts';
+import { roundsOf } from '../token/sealed-saga.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
 import type { HostParts } from '../settings/host-parts.ts';
@@ -25,6 +26,8 @@ export async function resume(
   try {
     let current = await opened(host, token, sent, caller, request);
     let unknown: SagaTurn['unknown'];
+    /** `true` if one of the turns was the round of this request. */
+    let isCounted = false;
     for (;;) {
       const { turn, isCommitted } = await takeNewest(host, current, caller);
       unknown ??= turn.unknown;
@@ -35,8 +38,10 @@ export async function resume(
           unknown === undefined ? turn : { ...turn, unknown },
         );
       }
-      // A repeated request continues after the commit.
-      current = await committed(host, turn, request);
+      // A repeated request continues after the commit, which a queue may have made.
+      const next = await committed(host, turn, request);
+      isCounted ||= roundsOf(next.saga) > roundsOf(current.saga);
+      current = isCounted ? { ...next, holder: holderAfterCommit(next.holder) } : next;
     }
   } catch (error) {
     if (error instanceof TokenRefused) host.observer.reject(error.reason);
@@ -100,7 +105,7 @@ async function committed(
     ...withoutAnswers(host, await openTurn(host, turn)),
     mayStay: false,
     isBehindCommit: true,
-    holder: holderAfterCommit(holder),
+    holder,
     request: present({ dialect }),
   };
 }

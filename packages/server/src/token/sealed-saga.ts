@@ -30,9 +30,14 @@ import { isOwnTurn, type Holder } from '../model/holder.ts';
  */
 export const resumeTokenMethod = 'tools/call#resumeToken';
 
+/** Number of requests of the client up to a token. */
+export function roundsOf({ claims, state }: SealedSaga): number {
+  return claims.turn - (state.ownTurns ?? 0);
+}
+
 /** Number of requests of the client, with that of the next turn if the client sends one. */
-export function roundOf({ claims, state }: SealedSaga, holder: Holder): number {
-  return claims.turn - (state.ownTurns ?? 0) + (isOwnTurn(holder) ? 0 : 1);
+export function roundOf(saga: SealedSaga, holder: Holder): number {
+  return roundsOf(saga) + (isOwnTurn(holder) ? 0 : 1);
 }
 
 /**

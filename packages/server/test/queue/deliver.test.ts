@@ -146,7 +146,10 @@ describe('a delivered message', () => {
     expect(did).toEqual(['charge', 'book', 'died', 'book', 'pay']);
   });
 
-  it('[E8] is no round of the client, also behind a commit of its request', async () => {
+  it.each([
+    ['is no round of the client, also behind a commit of its request', true],
+    ['is not needed for a repeated request, which is one round with its commits', false],
+  ])('[E8] %s', async (_, isDelivered) => {
     const did: string[] = [];
     const world = queued(
       charged(did, function* () {
@@ -163,9 +166,35 @@ describe('a delivered message', () => {
     void world.host.resume(token, [yes]);
     await expect.poll(() => did).toContain('book');
     did.push('died');
-    expect(await world.next(world.restart())).toMatchObject({ status: 'waiting' });
+    world.clock.now += 2 * minute;
+    if (isDelivered) expect(await world.next(world.restart())).toMatchObject({ status: 'waiting' });
     const { turn, ownTurns = 0 } = suspended(await world.restart().resume(token, [yes]));
     // The call, and the answer.
+    expect(turn - ownTurns).toBe(2);
+    expect(turn).toBe(3);
+  });
+
+  it('[E8] leaves the next turn to a round of the client, also behind a commit of the queue', async () => {
+    const did: string[] = [];
+    const world = queued(
+      charged(did, function* () {
+        yield* sleep(hour);
+        yield* pivot('booked');
+        yield* step('book', () => {
+          did.push('book');
+          return did.includes('died') ? undefined : new Promise(() => undefined);
+        });
+        yield* elicit('really', { message: 'Really?', schema: Ok });
+      }),
+      long,
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    void world.next();
+    await expect.poll(() => did).toContain('book');
+    did.push('died');
+    world.clock.now += 2 * minute;
+    const { turn, ownTurns = 0 } = suspended(await world.restart().resume(token));
+    // The call, and this request.
     expect(turn - ownTurns).toBe(2);
     expect(turn).toBe(3);
   });
