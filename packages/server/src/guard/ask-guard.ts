@@ -6,7 +6,7 @@
 import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
-import { present, type ClientAnswer } from '@mcp-saga/core/program';
+import { decodeHead, present, type ClientAnswer } from '@mcp-saga/core/program';
 import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
 import { sealRequest, type RetryableRequest } from '../token/guard-records.ts';
 import type { GuardClaim } from '../model/guard.ts';
@@ -109,7 +109,7 @@ const redeliveryMs = 24 * 60 * 60 * 1000;
 /** Request for the turn of a token. */
 export interface TurnClaim extends Pick<
   GuardClaim,
-  'action' | 'digest' | 'origin' | 'decided' | 'follows' | 'ends'
+  'action' | 'digest' | 'decisions' | 'decided' | 'follows' | 'ends'
 > {
   /** Part of the request needed to retry the turn. */
   readonly brought: RetryableRequest;
@@ -130,7 +130,7 @@ export async function claimOf(
   request: TurnClaim,
 ): Promise<GuardClaim> {
   const { claims, sagaId } = saga;
-  const { action, digest, origin, decided, follows, ends } = request;
+  const { action, digest, decisions, decided, follows, ends } = request;
   const { brought, round, isWake = false } = request;
   const redeliveredUntil = isWake ? host.timing.clock() + redeliveryMs : 0;
   return {
@@ -139,7 +139,7 @@ export async function claimOf(
     jti: claims.jti,
     action,
     digest,
-    ...present({ origin, decided }),
+    ...present({ decisions, decided }),
     ...(follows === true ? { follows } : {}),
     request: await sealRequest(host, saga, brought, round),
     ...(ends === true ? { ends } : {}),
@@ -168,6 +168,26 @@ export async function digestOf(
   const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
   // An answer has the maximum depth of input, inside a few lists and objects.
   return await digestText(canonicalize([action, sorted], { maxDepth: 2 * maxAnswerDepth }));
+}
+
+/**
+ * What answers decide about the open questions of a saga, each in 16 characters. A question that is
+ * asked again with other words is another one.
+ */
+export async function decisionsOf(
+  { state: { generation, program } }: SealedSaga,
+  answers: ReadonlyMap<string, ClientAnswer>,
+): Promise<readonly string[]> {
+  const { asked } = decodeHead(program.head);
+  const decided = [...answers].map(async ([stepId, answer]) => {
+    const question = [generation, stepId, asked[stepId] ?? ''];
+    return (await shortDigest(question)) + (await shortDigest(answer));
+  });
+  return await Promise.all(decided);
+}
+
+async function shortDigest(value: unknown): Promise<string> {
+  return (await digestText(canonicalize(value, { maxDepth: 2 * maxAnswerDepth }))).slice(0, 8);
 }
 
 const first = 50;

@@ -14,16 +14,17 @@ export interface GuardClaim {
   /** Digest of the answers in the request: equal for the same token with the same answers. */
   readonly digest: string;
   /**
-   * Digest of the answers as the client sent them, with an older token. Stored with the use of the
-   * token. Default: the client sent this token.
+   * What the answers decide: 8 characters of the digest of each question, and 8 of its answer.
+   * Stored with the use of the token. Default: nothing.
    */
-  readonly origin?: string | undefined;
+  readonly decisions?: readonly string[] | undefined;
   /**
-   * Digest of a request that was not the one that used the token: the claim, without its answers,
-   * follows the saga. If that request used a later token, it is known, and with other answers there,
-   * it is a conflict. Default: what used later tokens does not matter.
+   * What a request decides that did not use the token: the claim, without its answers, follows the
+   * saga. If a later token was used with the same decision, the request is known; with another
+   * decision about the same question, it is a conflict. `cancel`: it is a conflict with any decision.
+   * Default: what used later tokens does not matter.
    */
-  readonly decided?: string | undefined;
+  readonly decided?: readonly string[] | 'cancel' | undefined;
   /**
    * `true` if the request accepts the response of any earlier request with the same token, or waits
    * for that response. The request replaces an interrupted request only if the guard returns the

@@ -35,7 +35,10 @@ export interface SagaStore {
    * Removes version `expected` of an entry. Returns `false` if another version is stored, or none.
    */
   remove(key: EntryKey, expected: number): Awaitable<boolean>;
-  /** Returns an entry; undefined if it is missing or expired. */
+  /**
+   * Returns an entry; undefined if it is missing or expired. If it is late, a host may refuse a
+   * request that repeats an old turn.
+   */
   read(key: EntryKey): Awaitable<Entry | undefined>;
   /**
    * Adds a value to the list of a group, behind the others, and charges its bytes to a principal,

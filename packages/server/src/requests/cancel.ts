@@ -71,8 +71,11 @@ async function takenAt(
   } catch (error) {
     if (!isUsed(error) || opened.isAbandoned) throw error;
     // A decision of the client with a later token stands.
-    const decided = await digestOf('cancel', new Map());
-    const repeated = { ...withoutAnswers(host, opened), decided, isBehindCommit: true };
+    const repeated = {
+      ...withoutAnswers(host, opened),
+      decided: 'cancel',
+      isBehindCommit: true,
+    } as const;
     const { turn } = await takeNewest(host, repeated, caller);
     return { turn, ran: false };
   }

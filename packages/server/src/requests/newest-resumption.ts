@@ -1,6 +1,6 @@
 import { decodeHead } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
-import { digestOf } from '../guard/ask-guard.ts';
+import { decisionsOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
@@ -42,7 +42,7 @@ export async function takeNewest(
       if (current.news.size === 0 && newest !== undefined) return withUnused(newest, unused);
       if (current.news.size === 0) throw error;
       // Time sends no answers. This throws if the client has sent others.
-      const decided = await digestSent(current);
+      const decided = await decisionsOf(current.saga, current.news);
       const followed = { ...current, answers: nothing, news: nothing, decided };
       taken = await take(host, followed, caller);
       // The request has used a token on the way, whose response is gone.
@@ -64,11 +64,6 @@ export async function takeNewest(
 }
 
 const nothing: Resumption['news'] = new Map();
-
-/** Digest of the answers as the client sent them, maybe with an older token. */
-async function digestSent({ origin, news }: Resumption): Promise<string> {
-  return origin ?? (await digestOf('resume', news));
-}
 
 /** `true` for the error of a token that was used by another request. */
 export function isUsed(error: unknown): boolean {
@@ -105,7 +100,7 @@ async function behind(
     ...withoutAnswers(host, opened),
     answers: new Map(open.map(([stepId, answer]) => [ids.toWire(stepId), answer])),
     news: new Map(open),
-    origin: open.length === 0 ? undefined : await digestSent(current),
+    decided: current.decided,
     at,
     askedAt,
     mayStay,

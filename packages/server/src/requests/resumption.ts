@@ -15,11 +15,12 @@
  */
 import type { Json } from '@mcp-saga/core';
 import { decodeHead, isUnsupported, present, type ClientAnswer } from '@mcp-saga/core/program';
-import { digestOf } from '../guard/ask-guard.ts';
+import { decisionsOf, digestOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import { commitsEachStep, type Holder } from '../model/holder.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
+import type { GuardClaim } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Answers, HostParts } from '../settings/host-parts.ts';
 import { neverAborted } from '../settings/clock.ts';
@@ -40,10 +41,8 @@ export interface Resumption {
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   /** Answers to the pending questions. */
   readonly news: ReadonlyMap<string, ClientAnswer>;
-  /** Digest of the answers as the client sent them. Undefined: with the token of this turn. */
-  readonly origin?: string | undefined;
-  /** Digest of a request that follows the saga to the turn where it can be used. */
-  readonly decided?: string | undefined;
+  /** What a request decides that follows the saga to the turn where it can be used. */
+  readonly decided?: GuardClaim['decided'];
   /** Time of the request (ms since the epoch). */
   readonly at: number;
   /** Time at which the client got the questions (ms since the epoch). */
@@ -119,7 +118,8 @@ async function leaseRequest(
   return {
     action: 'resume',
     digest: await digestOf('resume', news),
-    ...present({ origin: current.origin, decided: current.decided }),
+    ...(news.size === 0 ? {} : { decisions: await decisionsOf(saga, news) }),
+    ...present({ decided: current.decided }),
     brought: {
       at,
       ...(commitsEachStep(holder) ? { commitsEachStep: true } : {}),

@@ -27,8 +27,8 @@ interface UsedBy {
   readonly action: GuardClaim['action'];
   /** Digest of the answers. */
   readonly digest: string;
-  /** Digest of the answers as the client sent them, with an older token. */
-  readonly origin?: string | undefined;
+  /** What the answers decided. */
+  readonly decisions?: readonly string[] | undefined;
 }
 
 /** Facts about a token whose turn runs, or was interrupted. The body of its entry is the request. */
@@ -89,7 +89,7 @@ type Asked = Pick<
   | 'jti'
   | 'action'
   | 'digest'
-  | 'origin'
+  | 'decisions'
   | 'follows'
   | 'ends'
   | 'awaits'
@@ -138,12 +138,12 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
 }
 
 function firstUse(claim: Asked): UnfinishedToken {
-  const { jti, action, digest, origin, leaseMs, expiresAt } = claim;
+  const { jti, action, digest, decisions, leaseMs, expiresAt } = claim;
   return {
     jti,
     action,
     digest,
-    origin,
+    decisions,
     status: 'leased',
     leaseMs,
     isAgain: false,
@@ -170,6 +170,6 @@ export function letGo(used: UnfinishedToken, ranNothing: boolean): UnfinishedTok
 }
 
 /** Facts about a token whose turn has ended with a response. */
-export function finished({ jti, action, digest, origin }: UnfinishedToken): FinishedToken {
-  return { jti, action, digest, origin, status: 'finished' };
+export function finished({ jti, action, digest, decisions }: UnfinishedToken): FinishedToken {
+  return { jti, action, digest, decisions, status: 'finished' };
 }

@@ -165,37 +165,62 @@ async function respond(
   claim: GuardClaim,
   { response, isOther }: Extract<Decision, { readonly do: 'respond' }>,
 ): Promise<GuardVerdict> {
-  const { sagaId, turn, decided } = claim;
+  const { sagaId, turn } = claim;
   const other = isOther ? ({ other: true } as const) : {};
-  const after = async (at: number): Promise<StoredToken | undefined> => {
-    const entry = await store.read(turnKey(sagaId, at + 1));
+  const turnAt = async (at: number): Promise<StoredToken | undefined> => {
+    const entry = await store.read(turnKey(sagaId, at));
     return entry && tokenOf(entry);
   };
-  let next = await after(turn);
+  let next = await turnAt(turn + 1);
   if (response !== undefined) return { response, wentOn: next !== undefined, ...other };
   let newest: { readonly response: string; readonly turn: number } | undefined;
   let isKnown = false;
-  for (let at = turn + 1; next?.used.status === 'finished'; at += 1) {
-    const { used, body } = next;
-    if (decided !== undefined && !isSameRequest(used, claim)) {
-      if (used.digest !== decided && used.origin !== decided) return 'conflict';
-      isKnown = true;
+  let isRunning = false;
+  let at = turn;
+  for (let body: string | undefined; ; next = await turnAt(at + 1)) {
+    let steps = 1;
+    isRunning = next !== undefined;
+    if (next?.used.status !== 'finished' && body === undefined) {
+      // A response is forgotten at the end of the second turn behind it. A guard that was down may
+      // know nothing of the first.
+      steps = 2;
+      next = await turnAt(at + 2);
     }
+    if (next?.used.status !== 'finished') break;
+    at += steps;
+    ({ body } = next);
+    const relation = relationOf(next.used, claim);
+    if (relation === 'conflict') return 'conflict';
+    isKnown ||= relation === 'same';
     if (body !== undefined) newest = { response: body, turn: at };
-    next = await after(at);
   }
-  const known = isKnown ? ({ isKnown: true } as const) : {};
-  if (newest !== undefined) return { ...newest, wentOn: next !== undefined, ...other, ...known };
+  if (newest !== undefined) {
+    const wentOn = isRunning || newest.turn !== at;
+    return { ...newest, wentOn, ...other, ...(isKnown ? { isKnown } : {}) };
+  }
   // A turn that runs will have a response. Without one, all have expired.
-  return next === undefined ? 'conflict' : 'busy';
+  return isRunning ? 'busy' : 'conflict';
 }
 
-function isSameRequest(
-  used: Pick<UsedToken, 'action' | 'digest'>,
-  claim: Pick<GuardClaim, 'action' | 'digest'>,
-): boolean {
-  return used.action === claim.action && used.digest === claim.digest;
+/** How the use of a later token relates to what a request decided with an older one. */
+function relationOf(used: UsedToken, claim: GuardClaim): 'same' | 'none' | 'conflict' {
+  const { decided, digest } = claim;
+  if (decided === undefined) return 'none';
+  if (decided === 'cancel') {
+    if (used.action === 'cancel') return 'same';
+    return used.digest === digest ? 'none' : 'conflict';
+  }
+  if (used.action === 'cancel') return 'conflict';
+  const others = used.decisions ?? [];
+  const related = others.filter((other) =>
+    decided.some((own) => own.slice(0, questionLength) === other.slice(0, questionLength)),
+  );
+  if (related.length === 0) return 'none';
+  return related.every((other) => decided.includes(other)) ? 'same' : 'conflict';
 }
+
+/** Characters of a decision that name its question. */
+const questionLength = 8;
 
 /** Throws for the reply of a store that uses other words: its turns would run without a lease. */
 function assertKnown({ status }: { readonly status: unknown }): void {

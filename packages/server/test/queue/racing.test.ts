@@ -120,6 +120,67 @@ describe('a client beside the queue', () => {
     await expect(world.host.resume(token, yes('sure', false))).rejects.toThrow(TokenRefused);
   });
 
+  it('[W4] gets the newest turn for its decision, also after another decision', async () => {
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        const { sure } = yield* all({
+          sure: elicit('sure', { message: 'Sure?', schema: Ok }),
+          packed: poll('packed', () => (did.push('poll') > 1 ? true : undefined), {
+            everyMs: hour,
+            totalTimeoutMs: 24 * hour,
+          }),
+        });
+        yield* elicit('gift', { message: 'As a gift?', schema: Ok });
+        for (let wait = 0; wait < 6; wait += 1) yield* sleep(hour);
+        return sure.ok;
+      }),
+      { limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 } },
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    await world.next();
+    const { token: next } = suspended(await world.host.resume(token, yes('sure')));
+    suspended(await world.host.resume(next, yes('gift')));
+    for (let turns = 0; turns < 4; turns += 1) await world.next();
+    const turn = suspended(await world.host.resume(token, yes('sure')));
+    expect(turn.turn).toBeGreaterThan(5);
+    expect(turn.unknown).toBeUndefined();
+    await expect(world.host.resume(token, yes('sure', false))).rejects.toThrow(TokenRefused);
+    await expect(world.host.cancel(token)).rejects.toThrow(TokenRefused);
+  });
+
+  it.each([
+    ['another saga', true],
+    ['the same saga', false],
+  ])('[W4] is told that its late answer is not wanted, when %s has gone on', async (_, moves) => {
+    const second = saga({ name: 'second', ...options }, function* () {
+      yield* elicit('sure', { message: 'Really?', schema: Ok });
+      for (let wait = 0; wait < 6; wait += 1) yield* sleep(hour);
+      return 'done';
+    });
+    const first = order(function* () {
+      try {
+        yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: hour });
+      } catch {
+        // The question is over.
+      }
+      yield* sleep(hour);
+      if (moves) yield* continueAs(second, {});
+      yield* elicit('really', { message: 'Really?', schema: Ok });
+      for (let wait = 0; wait < 6; wait += 1) yield* sleep(hour);
+      return 'done';
+    });
+    const world = queued([first, second], { limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 } });
+    const { token } = suspended(await world.host.start('order', {}));
+    await world.next();
+    await world.next();
+    const { token: next, steps } = suspended(await world.host.resume(token));
+    suspended(await world.host.resume(next, yes(steps[0]?.stepId ?? '')));
+    for (let turns = 0; turns < 4; turns += 1) await world.next();
+    for (const ok of [true, false])
+      expect(suspended(await world.host.resume(token, yes('sure', ok))).unknown).toEqual(['sure']);
+  });
+
   it('[W4] [E7] cancels the newest turn if only time has moved the saga on, and its responses are gone', async () => {
     const did: string[] = [];
     const world = queued(asksAndPolls(did, 12));

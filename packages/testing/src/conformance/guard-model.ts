@@ -185,19 +185,26 @@ class Model {
 
   /** Response of a finished turn; if it is gone, that of the newest turn behind it. */
   #responds(id: number, isOther: { readonly other?: true }): unknown {
-    let newest: object | undefined;
+    const responseAt = (at: number): string | undefined => {
+      const { response, leasedAt = 0 } = this.#turns.get(at) ?? {};
+      return this.#time - leasedAt > responds ? undefined : response;
+    };
+    const hasEnded = (at: number): boolean => this.#turns.get(at)?.hasEnded === true;
+    const own = responseAt(id);
+    if (own !== undefined) return { response: own, wentOn: this.#turns.has(id + 1), ...isOther };
     let at = id;
-    for (; ; at += 1) {
-      const { hasEnded, response, leasedAt = 0 } = this.#turns.get(at) ?? {};
-      if (hasEnded !== true) break;
-      if (response === undefined || this.#time - leasedAt > responds) continue;
-      const wentOn = this.#turns.has(at + 1);
-      if (at === id) return { response, wentOn, ...isOther };
-      newest = { response, ...isOther, turn: at };
+    let newest: { readonly response: string; readonly turn: number } | undefined;
+    for (;;) {
+      const isGone = responseAt(at) === undefined;
+      if (hasEnded(at + 1)) at += 1;
+      else if (isGone && hasEnded(at + 2)) at += 2;
+      else break;
+      const response = responseAt(at);
+      if (response !== undefined) newest = { response, turn: at };
     }
-    const isRunning = this.#turns.has(at);
-    if (newest !== undefined) return { ...newest, wentOn: isRunning };
-    return isRunning ? 'busy' : 'conflict';
+    const isRunning = this.#turns.has(at + 1);
+    if (newest === undefined) return isRunning ? 'busy' : 'conflict';
+    return { ...newest, ...isOther, wentOn: isRunning || newest.turn !== at };
   }
 
   #leased(turn: Turn): object {
