@@ -101,8 +101,8 @@ export function claimedUntil(
 }
 
 /**
- * Time in which a queue delivers a message again whose process died, in milliseconds: the guard
- * knows the next turn until then.
+ * Time in which a queue delivers a message late, or again after its process died, in milliseconds:
+ * the guard knows the next turn until then.
  */
 const redeliveryMs = 24 * 60 * 60 * 1000;
 
@@ -132,7 +132,12 @@ export async function claimOf(
   const { claims, sagaId } = saga;
   const { action, digest, decisions, decided, follows, ends } = request;
   const { brought, round, isWake = false } = request;
-  const redeliveredUntil = isWake ? host.timing.clock() + redeliveryMs : 0;
+  const now = host.timing.clock();
+  // The message of an older turn leads to the turn whose message was lost, and comes after the
+  // token has expired.
+  const isQueued = host.guard?.queue !== undefined;
+  const deliveredAt = isWake ? now : isQueued ? Math.max(claims.exp, now) : undefined;
+  const redeliveredUntil = deliveredAt === undefined ? 0 : deliveredAt + redeliveryMs;
   return {
     sagaId,
     turn: claims.turn,

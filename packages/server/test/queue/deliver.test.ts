@@ -309,7 +309,7 @@ describe('a delivered message', () => {
     ]);
     expect(did).toEqual(['charge', 'ship']);
     // Once the responses have expired, the message is only outdated.
-    world.clock.now += 20 * hour;
+    world.clock.now += 48 * hour;
     expect(await world.host.deliver(old.message)).toEqual({ status: 'outdated', sagaId });
     expect(did).toEqual(['charge', 'ship']);
   });

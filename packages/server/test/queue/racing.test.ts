@@ -525,6 +525,31 @@ describe('a failure around the queue', () => {
     expect(newest(world)).toMatchObject({ message: { turn: 2 } });
   });
 
+  it('[E8] of the queue leaves the older message, which leads to the newest turn, also hours late', async () => {
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
+        yield* elicit('really', { message: 'Really?', schema: Ok });
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    const { message, at } = newest(world);
+    world.queue.isDown = true;
+    suspended(await world.host.resume(token, yes('sure')));
+    world.queue.isDown = false;
+    expect(world.queue.sent).toHaveLength(1);
+    // The client does not return.
+    world.clock.now = at + 12 * hour;
+    expect(await world.restart().deliver(message)).toMatchObject({ status: 'outdated' });
+    expect(newest(world).message.turn).toBe(2);
+    expect(await world.drain()).toMatchObject({ status: 'ended' });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
   it('[E8] of the queue in a delivery causes another delivery, which repeats no effect', async () => {
     const did: string[] = [];
     const world = queued(sleeps(did));
