@@ -144,7 +144,7 @@ export async function claimOf(
     jti: claims.jti,
     action,
     digest,
-    ...present({ decisions, decided }),
+    ...present({ decisions, decided, keepsResponses: saga.state.hasPages }),
     ...(follows === true ? { follows } : {}),
     request: await sealRequest(host, saga, brought, round),
     ...(ends === true ? { ends } : {}),

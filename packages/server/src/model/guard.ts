@@ -68,6 +68,8 @@ export interface GuardClaim {
    * over `skewMs`.
    */
   readonly now?: number;
+  /** `true` if no earlier response may be forgotten: each token returns its own page. */
+  readonly keepsResponses?: true | undefined;
   /** Principal who pays for what the guard stores of the turn. Default: nobody. */
   readonly charge?: Charge | undefined;
 }
@@ -121,7 +123,8 @@ export type GuardVerdict =
 export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;
   /**
-   * Stores the response of a turn, and forgets that of two turns before. Returns `false` if the
+   * Stores the response of a turn, and forgets that of two turns before unless the claim
+   * `keepsResponses`. Returns `false` if the
    * lease expired and another request took over the turn.
    */
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;

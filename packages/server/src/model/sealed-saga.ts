@@ -12,6 +12,8 @@ export interface SagaState {
   readonly ownTurns?: number;
   /** Estimated bytes of stored responses, without the newest token. Absent: no guard. */
   readonly keptBytes?: number;
+  /** `true` once the saga has shown a page: each of its tokens returns its own response. */
+  readonly hasPages?: true | undefined;
   /** `true` while the saga undoes its steps, which no limit of stored bytes refuses. */
   readonly undoes?: true | undefined;
   /** Trace parent of telemetry, carried by hosts without telemetry too. */

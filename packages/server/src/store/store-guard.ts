@@ -10,7 +10,7 @@
  *
  * Only the last two responses of a saga are kept. `finish` forgets the response of two turns before:
  * who began this turn had the token in the response between. A request that repeats an older turn
- * gets the newest response.
+ * gets the newest response. A saga with pages keeps all of its responses.
  *
  * A lease belongs to a call, whose random ID is in the head. Whoever holds it replaces the version
  * that it knows, or a later one of its own: a request whose turn was taken over writes nothing.
@@ -41,6 +41,7 @@ interface StoredFence extends Fence {
   readonly used: UnfinishedToken;
   readonly request: string | undefined;
   readonly charge: Charge | undefined;
+  readonly keepsResponses?: true | undefined;
 }
 
 /** Creates the guard of a host. The rules of a guard are here; the store only keeps entries. */
@@ -87,7 +88,8 @@ export function storeGuard(store: SagaStore): SagaGuard {
       const held = fence as StoredFence;
       // The response needs no ID: it is sealed, so no two calls write the same text.
       const value = { head: JSON.stringify(finished(held.used)), body: response };
-      const outdated = turnKey(held.sagaId, held.turn - 2).name;
+      const forgotten = turnKey(held.sagaId, held.turn - 2).name;
+      const outdated = held.keepsResponses === true ? undefined : forgotten;
       const bounds = { bodyExpiresAtMs: held.used.respondsUntilMs, outdated };
       return (await replace(held, value, bounds)) !== undefined;
     },
@@ -152,7 +154,9 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
       stored = written.entry;
       continue;
     }
-    const run: StoredFence = { sagaId, turn, number: written.version, call, used, request, charge };
+    const { keepsResponses } = claim;
+    const right = { number: written.version, call, used, request, charge, keepsResponses };
+    const run: StoredFence = { sagaId, turn, ...right };
     if (interrupted === undefined) return { run };
     return { run, interrupted, ...(isOther ? { other: true } : {}) };
   }

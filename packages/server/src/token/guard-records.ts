@@ -289,8 +289,8 @@ export function nextKeptBytes(
   const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, tokenBytes));
   const own = sealedBytes(questions) + responseOverhead;
   const earlier = keptBytesOf(host, saga);
-  // The states of handles stay until they expire.
-  if (hasHandles(host.offers, claims)) return earlier + own;
+  // The states of handles stay until they expire, and so do pages.
+  if (hasHandles(host.offers, claims) || saga.state.hasPages === true) return earlier + own;
   const lastResponse = sealedBytes(tokenBytes + smallQuestions) + responseOverhead;
   return Math.min(earlier, claims.turn * headBytes + lastResponse) + own;
 }

@@ -92,14 +92,15 @@ const secretBytes = 32;
  * feed, and the head.
  */
 function encodeOwn(state: SagaState): Uint8Array {
-  const { program, secret, generation, ownTurns, trace, keptBytes, requestId, undoes } = state;
+  const { program, secret, generation, ownTurns, trace, keptBytes, requestId } = state;
   const rare = JSON.stringify({
     g: generation === 0 ? undefined : generation,
     t: trace,
     n: ownTurns,
     k: keptBytes,
     i: requestId,
-    u: undoes,
+    p: state.hasPages,
+    u: state.undoes,
   });
   const text = new TextEncoder().encode(`${rare === '{}' ? '' : rare}\n${program.head}`);
   const own = new Uint8Array(1 + secretBytes + text.length);
@@ -139,6 +140,7 @@ interface Rare {
   readonly n?: SagaState['ownTurns'];
   readonly k?: SagaState['keptBytes'];
   readonly i?: SagaState['requestId'];
+  readonly p?: SagaState['hasPages'];
   readonly u?: SagaState['undoes'];
 }
 
@@ -148,7 +150,7 @@ interface Rare {
 export function toSealedSaga(sealed: Sealed, tokenBytes: number): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
   const { secret, head, rare } = decodeOwn(first);
-  const { g: generation = 0, t: trace, n: ownTurns, k: keptBytes, i: requestId, u: undoes } = rare;
+  const { g: generation = 0, t: trace, n: ownTurns, k: keptBytes, i: requestId } = rare;
   return {
     tokenBytes,
     sagaId: sealed.sid,
@@ -162,16 +164,18 @@ export function toSealedSaga(sealed: Sealed, tokenBytes: number): SealedSaga {
         client: readSealedText(client),
         server: readSealedText(server),
       },
-      ...present({ trace, ownTurns, keptBytes, requestId, undoes }),
+      ...present({ trace, ownTurns, keptBytes, requestId, hasPages: rare.p, undoes: rare.u }),
     },
   };
 }
 
 function isRare(value: unknown): value is Rare {
   if (!isRecord(value)) return false;
-  const { g = 0, t = '', n = 0, k = 0, i = '', u = true } = value;
+  const { g = 0, t = '', n = 0, k = 0, i = '', p = true, u = true } = value;
   const texts = [t, i].every((member) => typeof member === 'string');
-  return texts && u === true && [g, n, k].every((member) => Number.isSafeInteger(member));
+  return (
+    texts && p === true && u === true && [g, n, k].every((member) => Number.isSafeInteger(member))
+  );
 }
 
 /** `true` if the text is the head of a program state. */

@@ -71,6 +71,7 @@ export async function suspend(
         claims: { ...claims, turn, jti: createTokenId(), iat, exp: expiresAt },
         state: Object.assign({}, state, own, kept, declared, {
           program: outcome.state,
+          hasPages: state.hasPages ?? (isCommit ? undefined : outcome.hasPage),
           undoes: (isCommit ? outcome.reason === 'undo' : outcome.undoes === true) || undefined,
         }),
         ...(isCommit ? { grown: saga.grown ?? { structure: {}, client: {} } } : {}),

@@ -286,6 +286,20 @@ describe('a long saga', () => {
     expect(await host.resume(token, answer(idAt(0)))).toMatchObject({ result: 'home' });
   });
 
+  test('[T13] [W4] returns each of its pages again', async () => {
+    const reading = saga({ name: 'reading', version: '1', forks: 'refuse' }, function* () {
+      for (let page = 1; page < 6; page += 1) yield* checkpoint(`page ${page}`);
+      return 'the end';
+    });
+    const host = hostOf([reading], { guard: { store: memoryStore() } });
+    const pages = [suspended(await host.start('reading', {}))];
+    for (let count = 1; count < 5; count += 1)
+      pages.push(suspended(await host.resume(pages.at(-1)?.token ?? '')));
+    expect(await host.resume(pages.at(-1)?.token ?? '')).toMatchObject({ result: 'the end' });
+    for (const [index, { token }] of pages.entries())
+      if (index < 4) expect(await host.resume(token)).toEqual(pages[index + 1]);
+  });
+
   test('[T13] gives no response of another saga or turn for a forgotten one', async () => {
     const memory = memoryStore();
     let swapped: string | undefined;
