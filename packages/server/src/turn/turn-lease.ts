@@ -28,9 +28,6 @@ export interface LeaseRequest extends TurnClaim {
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of polls for the end of an awaited request: about 4 s. */
-const mostAwaits = 10;
-
 /** Right to run a turn. */
 export interface Claimed {
   /** Interrupted request. */
@@ -129,8 +126,8 @@ export class Lease {
       this.#giveUp = timing.clock() + timing.leaseMs;
     }
     for (; ; this.#waits += 1) {
-      const awaits = request.awaits === true && this.#waits < mostAwaits;
-      const verdict = await this.#begin(guard, awaits ? { awaits, ...this.#claim } : this.#claim);
+      const { awaits = false } = request;
+      const verdict = await this.#begin(guard, { ...this.#claim, ...(awaits ? { awaits } : {}) });
       if (verdict === 'down') return { isAwaited: false, isBehind };
       if (verdict === 'conflict') throw new TokenRefused('used');
       if (verdict === 'full') throw guardFull(observer);

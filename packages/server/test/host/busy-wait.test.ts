@@ -1,4 +1,12 @@
-import { createSagaHost, elicit, generateKey, saga } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryStore,
+  saga,
+  step,
+  type StepAnswer,
+} from '@mcp-saga/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { busyWait } from '../../src/guard/ask-guard.ts';
@@ -46,5 +54,37 @@ describe('waiting for a request that runs elsewhere', () => {
     await busy;
     expect(begin.mock.calls.length).toBeGreaterThan(soon + 50);
     expect(begin.mock.calls.length).toBeLessThan(soon + 125);
+  });
+
+  it('[T13] [E9] lets another answer wait as long, if the process of the first has died', async () => {
+    const paid: boolean[] = [];
+    const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
+      const { ok } = yield* elicit('pay', {
+        message: 'Pay?',
+        schema: z.object({ ok: z.boolean() }),
+      });
+      yield* step('pay', () => void paid.push(ok));
+      return 'paid';
+    });
+    const never = () => new Promise<never>(() => undefined);
+    const memory = memoryStore();
+    const options = { sagas: [paying], keys: generateKey(), audience: 'shop' };
+    const dying = createSagaHost({
+      ...options,
+      guard: { store: storeWithGuard(() => ({ forget: never, renew: never }), memory) },
+    });
+    const host = createSagaHost({ ...options, guard: { store: memory } });
+    const { token } = suspended(await host.start('paying', {}));
+    const answer = (ok: unknown) => [
+      { stepId: 'pay', result: { action: 'accept', content: { ok } } } as StepAnswer,
+    ];
+    void dying.resume(token, answer('perhaps'));
+    await vi.advanceTimersByTimeAsync(0);
+    const ended = expect(host.resume(token, answer(true))).resolves.toMatchObject({
+      result: 'paid',
+    });
+    await vi.advanceTimersByTimeAsync(61_000);
+    await ended;
+    expect(paid).toEqual([true]);
   });
 });
