@@ -26,19 +26,11 @@ export function durableObjectStore(
   options: DurableObjectOptions = {},
 ): SagaStore {
   const ask = objectsOf('durableObjectStore', namespace, options);
-  const charge: CountBytes = async (added, replaced, limit) => {
-    const given = replaced.filter((one) => one !== undefined);
-    const { principal } = added ?? given[0] ?? {};
+  const charge: CountBytes = async (added, given, limit) => {
+    const replaced = given.filter((one) => one !== undefined);
+    const { principal } = added ?? replaced[0] ?? {};
     if (principal === undefined) return true;
-    const own = given.filter((one) => one.principal === principal);
-    const isCounted = await ask(`owner ${principal}`, 'countBytes', {
-      added,
-      replaced: own,
-      limit,
-    });
-    const others = given.filter((one) => one.principal !== principal);
-    if (isCounted && others.length > 0) await charge(undefined, others);
-    return isCounted;
+    return await ask(`owner ${principal}`, 'countBytes', { added, replaced, limit });
   };
   return { ...objectEntries(ask, charge), ...objectLists(ask, charge) };
 }
@@ -49,8 +41,8 @@ export function sagaObjectName(group: string): string {
 }
 
 /**
- * Counts new bytes in place of others, in the object of their principal. Returns `false` and adds
- * nothing if the principal is at the limit.
+ * Counts new bytes in place of others, in the object of their principal, who is the same. Returns
+ * `false` and adds nothing if the principal is at the limit.
  */
 type CountBytes = (
   added: Charged | undefined,

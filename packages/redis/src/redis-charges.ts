@@ -50,8 +50,8 @@ export interface Charged {
 }
 
 /**
- * Counts new bytes in place of others, in a key of their principal, which may be on another node
- * of a cluster than the entries. Returns `false` and adds nothing if the principal is at the limit.
+ * Counts new bytes in place of others, in a key of their principal, who is the same. The key may be
+ * on another node of a cluster than the entries. Returns `false` and adds nothing if the principal is at the limit.
  */
 export type CountBytes = (
   added: Charged | undefined,
@@ -63,19 +63,14 @@ const nothing = { bytes: 0, untilMs: 0 };
 
 /** Returns the function that counts bytes in Redis. */
 export function byteCounter({ keys, run }: Connection): CountBytes {
-  const charge: CountBytes = async (added, replaced, limit = Number.MAX_SAFE_INTEGER) => {
-    const given = replaced.filter((one) => one !== undefined);
-    const { principal } = added ?? given[0] ?? {};
+  return async (added, given, limit = Number.MAX_SAFE_INTEGER) => {
+    const replaced = given.filter((one) => one !== undefined);
+    const { principal } = added ?? replaced[0] ?? {};
     if (principal === undefined) return true;
-    const own = given.filter((one) => one.principal === principal);
-    const values = [added ?? nothing, ...own].flatMap((one) => [
-      whole(one.bytes),
-      whole(one.untilMs),
+    const values = [added ?? nothing, ...replaced].flatMap(({ bytes, untilMs }) => [
+      whole(bytes),
+      whole(untilMs),
     ]);
-    const isCounted = isOne(await run(count, [keys.charges(principal)], [whole(limit), ...values]));
-    const others = given.filter((one) => one.principal !== principal);
-    if (isCounted && others.length > 0) await charge(undefined, others);
-    return isCounted;
+    return isOne(await run(count, [keys.charges(principal)], [whole(limit), ...values]));
   };
-  return charge;
 }

@@ -7,7 +7,7 @@ import { outline } from '../settings/default-log.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
 import { decodeHead, present, type ClientAnswer } from '@mcp-saga/core/program';
-import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
+import { canonicalize, digestText, toBase64Url, type Claims } from '@mcp-saga/seal';
 import { sealRequest, type RetryableRequest } from '../token/guard-records.ts';
 import type { GuardClaim } from '../model/guard.ts';
 import { chargeFor } from '../token/charge-for.ts';
@@ -177,22 +177,23 @@ export async function digestOf(
 
 /**
  * What answers decide about the open questions of a saga, each in 16 characters. A question that is
- * asked again with other words is another one.
+ * asked again with other words is another one. The secret of the saga is a part of the digests:
+ * without it, a store could try all answers to a question with few.
  */
 export async function decisionsOf(
-  { state: { generation, program } }: SealedSaga,
+  { state: { generation, program, secret } }: SealedSaga,
   answers: ReadonlyMap<string, ClientAnswer>,
 ): Promise<readonly string[]> {
   const { asked } = decodeHead(program.head);
+  const salt = toBase64Url(secret);
+  const shortDigest = async (text: string): Promise<string> =>
+    (await digestText(`${salt} ${text}`)).slice(0, 8);
   const decided = [...answers].map(async ([stepId, answer]) => {
-    const question = [generation, stepId, asked[stepId] ?? ''];
-    return (await shortDigest(question)) + (await shortDigest(answer));
+    const question = `${generation} ${asked[stepId] ?? ''} ${stepId}`;
+    const given = canonicalize(answer, { maxDepth: 2 * maxAnswerDepth });
+    return (await shortDigest(question)) + (await shortDigest(given));
   });
   return await Promise.all(decided);
-}
-
-async function shortDigest(value: unknown): Promise<string> {
-  return (await digestText(canonicalize(value, { maxDepth: 2 * maxAnswerDepth }))).slice(0, 8);
 }
 
 const first = 50;

@@ -102,7 +102,10 @@ export interface WriteOptions {
    * ignores it. Default: `expiresAtMs`.
    */
   readonly mayHaveExpiredAtMs?: number | undefined;
-  /** Principal who pays for the body. It replaces the charge of the earlier version. */
+  /**
+   * Principal who pays for the body, the same for all entries of a group that somebody pays for. It
+   * replaces the charge of the earlier version.
+   */
   readonly charge?: Charge | undefined;
   /**
    * Name of another entry of the group, whose body nobody needs any more. A write that is not the

@@ -13,6 +13,9 @@
  * 5. After that the turn is interrupted, and nobody knows which of its effects happened. Whoever
  *    takes it over first runs the stored request to its end: the same request, one that `follows`
  *    or `ends` it, and one that only `awaits` it and has other answers to give afterwards.
+ * 6. A request whose token only time has moved on follows the saga to its newest turn if the
+ *    response is forgotten (`relate`). Another answer to the same question, with a later token, is
+ *    a conflict, and so is a cancellation.
  *
  * What must never happen: a turn runs with two different requests, or an interrupted turn is
  * forgotten. Hence `isAgain`: once a lease ended without a result, the turn can only be released,
@@ -135,6 +138,32 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
     interrupted: body,
     isOther: onlyAwaits,
   };
+}
+
+/**
+ * Relates the use of a later token to what a request has decided with an older one, which only time
+ * has moved on: it is the same decision, has nothing to do with it, or contradicts it.
+ */
+export function relate(
+  later: UsedToken,
+  { decided, digest }: Pick<GuardClaim, 'decided' | 'digest'>,
+): 'same' | 'none' | 'conflict' {
+  if (decided === undefined) return 'none';
+  const isCancel = later.action === 'cancel';
+  if (decided === 'cancel') {
+    if (isCancel) return 'same';
+    return later.digest === digest ? 'none' : 'conflict';
+  }
+  if (isCancel) return 'conflict';
+  const questions = new Set(decided.map((decision) => questionOf(decision)));
+  const related = (later.decisions ?? []).filter((other) => questions.has(questionOf(other)));
+  if (related.length === 0) return 'none';
+  return related.every((other) => decided.includes(other)) ? 'same' : 'conflict';
+}
+
+/** The part of a decision that names its question. */
+function questionOf(decision: string): string {
+  return decision.slice(0, 8);
 }
 
 function firstUse(claim: Asked): UnfinishedToken {

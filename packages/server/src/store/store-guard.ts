@@ -29,6 +29,7 @@ import {
   type Decision,
   finished,
   letGo,
+  relate,
   type StoredToken,
   type UnfinishedToken,
   type UsedToken,
@@ -193,7 +194,7 @@ async function respond(
     if (next?.used.status !== 'finished') break;
     at += steps;
     ({ body } = next);
-    const relation = relationOf(next.used, claim);
+    const relation = relate(next.used, claim);
     if (relation === 'conflict') return 'conflict';
     isKnown ||= relation === 'same';
     if (body !== undefined) newest = { response: body, turn: at };
@@ -205,26 +206,6 @@ async function respond(
   // A turn that runs will have a response. Without one, all have expired.
   return isRunning ? 'busy' : 'conflict';
 }
-
-/** How the use of a later token relates to what a request decided with an older one. */
-function relationOf(used: UsedToken, claim: GuardClaim): 'same' | 'none' | 'conflict' {
-  const { decided, digest } = claim;
-  if (decided === undefined) return 'none';
-  if (decided === 'cancel') {
-    if (used.action === 'cancel') return 'same';
-    return used.digest === digest ? 'none' : 'conflict';
-  }
-  if (used.action === 'cancel') return 'conflict';
-  const others = used.decisions ?? [];
-  const related = others.filter((other) =>
-    decided.some((own) => own.slice(0, questionLength) === other.slice(0, questionLength)),
-  );
-  if (related.length === 0) return 'none';
-  return related.every((other) => decided.includes(other)) ? 'same' : 'conflict';
-}
-
-/** Characters of a decision that name its question. */
-const questionLength = 8;
 
 /** Throws for the reply of a store that uses other words: its turns would run without a lease. */
 function assertKnown({ status }: { readonly status: unknown }): void {

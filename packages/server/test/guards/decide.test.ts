@@ -3,6 +3,7 @@ import {
   decide,
   finished,
   letGo,
+  relate,
   type StoredToken,
   type UnfinishedToken,
 } from '../../src/store/decide.ts';
@@ -129,6 +130,26 @@ describe('what a claim may do with a used token', () => {
         expect(resultOf(stored, { ...claim, ...change })).toBe(result);
       });
     }
+});
+
+describe('the use of a later token', () => {
+  const [yes, no, other] = ['questionyesyesye', 'questionnononono', 'another?yesyesye'];
+  const none = 'no answers';
+  it.each<[string, Partial<UnfinishedToken>, GuardClaim['decided'], string]>([
+    ['of which nothing was decided', { decisions: [no] }, undefined, 'none'],
+    ['without answers', { digest: none }, [yes], 'none'],
+    ['with the same answer', { decisions: [yes] }, [yes], 'same'],
+    ['with one of the same answers', { decisions: [yes] }, [other, yes], 'same'],
+    ['with another answer to the question', { decisions: [no] }, [yes], 'conflict'],
+    ['with the same answer, and another one', { decisions: [other, no] }, [other, yes], 'conflict'],
+    ['with an answer to another question', { decisions: [other] }, [yes], 'none'],
+    ['by a cancellation', { action: 'cancel' }, [yes], 'conflict'],
+    ['without answers, for a cancellation', { digest: none }, 'cancel', 'none'],
+    ['with an answer, for a cancellation', { decisions: [yes] }, 'cancel', 'conflict'],
+    ['by the same cancellation', { action: 'cancel' }, 'cancel', 'same'],
+  ])('[T13] %s relates to an older decision', (_, used, decided, relation) => {
+    expect(relate(finished(unfinished(used)), { decided, digest: none })).toBe(relation);
+  });
 });
 
 describe('the next state of a used token', () => {

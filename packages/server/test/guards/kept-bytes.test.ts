@@ -300,6 +300,23 @@ describe('a long saga', () => {
       if (index < 4) expect(await host.resume(token)).toEqual(pages[index + 1]);
   });
 
+  test('[T13] tells its store nothing by which an answer could be guessed', async () => {
+    const memory = memoryStore();
+    const host = hostOf([touring], { guard: { store: memory } });
+    const decisions = await Promise.all(
+      [1, 2].map(async () => {
+        const { token, sagaId } = suspended(await host.start('touring', {}));
+        await host.resume(token, answer('next'));
+        const { head = '{}' } = (await memory.read({ group: sagaId, name: 'turn:1' })) ?? {};
+        return (JSON.parse(head) as { readonly decisions: readonly string[] }).decisions;
+      }),
+    );
+    expect(decisions.flat()).toHaveLength(2);
+    expect(new Set(decisions.flatMap(([one = '']) => [one.slice(0, 8), one.slice(8)])).size).toBe(
+      4,
+    );
+  });
+
   test('[T13] gives no response of another saga or turn for a forgotten one', async () => {
     const memory = memoryStore();
     let swapped: string | undefined;

@@ -56,7 +56,7 @@ describe('waiting for a request that runs elsewhere', () => {
     expect(begin.mock.calls.length).toBeLessThan(soon + 125);
   });
 
-  it('[T13] [E9] lets another answer wait as long, if the process of the first has died', async () => {
+  it('[T13] [E10] lets another answer wait as long, if the process of the first has died', async () => {
     const paid: boolean[] = [];
     const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
       const { ok } = yield* elicit('pay', {
