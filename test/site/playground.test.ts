@@ -1023,9 +1023,16 @@ export const script = testSaga(order);`;
 
 /** Presses the button that explores. Resolves when the explorer runs. Runs in the page. */
 async function startExploring(button: HTMLElement | SVGElement): Promise<void> {
+  const started = new Promise<void>((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (button.textContent?.trim() !== 'Stop') return;
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(button, { subtree: true, childList: true, characterData: true });
+  });
   button.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  while (button.textContent?.trim() !== 'Stop')
-    await new Promise((resolve) => setTimeout(resolve, 0));
+  await started;
 }
 
 /**
