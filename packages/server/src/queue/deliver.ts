@@ -12,24 +12,24 @@
  * - Whatever throws leaves the saga as it is, and the message must be delivered again.
  * - Before a turn waits, the message of the next one is stored.
  */
-import { present } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 import { digestText, TokenRefused } from '@mcp-saga/seal';
 import { askGuard, isForgotten } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DeliveryResult, QueueMessage } from '../model/queue-types.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
-import { cancelOpened, isPastPivot } from '../requests/cancel.ts';
+import { requestToEnd } from '../requests/cancel.ts';
+import { drive, isUsed, type DrivenTurn } from '../requests/drive.ts';
 import { withTenantOf, type SagaHostCore } from '../requests/host.ts';
-import { isUsed } from '../requests/newest-resumption.ts';
 import { assertBegun } from '../requests/open-for-caller.ts';
-import { take, withoutAnswers } from '../requests/resumption.ts';
+import { requestWithoutAnswers, type RequestedTurn } from '../requests/requested-turn.ts';
 import { queueDown } from '../settings/host-queue.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { readSealed } from '../store/sealed-values.ts';
 import { abandonedAt, atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
+import { inPlaceOf } from '../token/guard-records.ts';
+import { isPastPivot } from '../token/resolve-program.ts';
 import { openWake, type OpenWake } from '../token/wake-token.ts';
-import type { GuardedTurn } from '../turn/turn-lease.ts';
 import { dueOf, sendWake } from '../turn/settle.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { openTurn } from '../token/saga-of-turn.ts';
@@ -158,25 +158,20 @@ async function delivered(
   const { sagaId } = first.saga;
   assertBegun(host, first.saga.claims);
   if (isEnding(host, first)) return await ended(host, first, caller);
-  for (let woken = first; ;) {
-    let taken: GuardedTurn;
-    try {
-      taken = await takeAbsent(host, woken, caller);
-    } catch (error) {
-      if (!isUsed(error)) throw error;
-      // The response has expired, or the saga was being cancelled, which the queue finishes if the
-      // client does not.
-      return await ended(host, woken, caller);
-    }
-    const { turn, isCommitted, wentOn = false, hasWaited = false } = taken;
-    if (turn.status !== 'suspended') return { status: 'ended', sagaId };
-    woken = await nextOf(host, woken, turn);
-    // A turn that ran while the message waited may have read its answers before the answer that
-    // woke the saga.
-    const isWoken = hasWaited && woken.due !== undefined;
-    if (!isCommitted && !wentOn && !isWoken)
-      return { status: 'waiting', sagaId, at: timeOf(woken) };
+  let taken: DrivenTurn;
+  try {
+    taken = await drive(host, withoutClient(host, first), inPlaceOf(first.client, caller));
+  } catch (error) {
+    if (!isUsed(error)) throw error;
+    // The response has expired, or the saga was being cancelled, which the queue finishes if the
+    // client does not.
+    return await ended(host, first, caller);
   }
+  const { turn, isUsed: isLeft = false } = taken;
+  if (turn.status !== 'suspended') return { status: 'ended', sagaId };
+  const newest = await nextOf(host, first, turn);
+  if (isLeft) return await ended(host, newest, caller);
+  return { status: 'waiting', sagaId, at: timeOf(newest) };
 }
 
 /** `true` if the saga of a message must not continue, or can only continue to its end. */
@@ -188,16 +183,10 @@ function isEnding(host: HostParts, woken: OpenWake): boolean {
   return host.timing.clock() >= abandonedAt(claims) && isPastPivot(woken);
 }
 
-/** Takes the turn of a message, in the place of its client. */
-async function takeAbsent(host: HostParts, woken: OpenWake, caller: Caller): Promise<GuardedTurn> {
-  const { capabilities, dialect } = woken.client;
-  const repeated = withoutAnswers(host, woken);
-  const client = { ...caller, ...present({ capabilities }) };
-  return await take(
-    host,
-    { ...repeated, request: { dialect }, holder: { kind: 'queue' }, isBehindCommit: false },
-    client,
-  );
+/** The turn of a message, in the place of its client. */
+function withoutClient(host: HostParts, woken: OpenWake): RequestedTurn {
+  const { dialect } = woken.client;
+  return requestWithoutAnswers(host, woken, { holder: { kind: 'queue' }, dialect });
 }
 
 /** Ends an abandoned saga. Until then, sends the message again. */
@@ -212,7 +201,7 @@ async function ended(host: HostParts, woken: OpenWake, caller: Caller): Promise<
   // The guard stores the turn as long as the message opens.
   const stored = { ...saga, claims: { ...claims, exp: cancelExpiry(claims) } };
   try {
-    await cancelOpened(host, { ...woken, saga: stored, isAbandoned: true, forward: true }, caller);
+    await drive(host, requestToEnd(host, { ...woken, saga: stored }, 'queue'), caller);
     return { status: 'ended', sagaId };
   } catch (error) {
     if (isUsed(error)) return { status: 'outdated', sagaId };

@@ -1,19 +1,31 @@
+/**
+ * Requests of a host. `start.ts` begins a saga, `resume.ts` opens a token and goes on, `cancel.ts`
+ * ends a saga, and `status.ts` reads one. `host.ts` gives each of them the parts of the host.
+ *
+ * 1. The token is opened, and its claims are compared with the request and the caller
+ *    (`open-for-caller.ts`).
+ * 2. The answers that fit open questions identify the request: the same answers are the same
+ *    request.
+ * 3. `drive` takes the turn, and the turns behind it, up to the newest one (`drive.ts`).
+ *
+ * - All checks come before the claim: a request that is refused has used nothing.
+ */
 import { isRecord, present } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
-import { holderAfterCommit } from '../model/holder.ts';
-import { roundsOf } from '../token/sealed-saga.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { SagaTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { standIn } from '../token/resolve-program.ts';
-import { takeNewest } from './newest-resumption.ts';
+import { changedTurn, sagaOf, turnFor } from '../token/saga-of-turn.ts';
+import type { GuardedTurn } from '../turn/turn-lease.ts';
+import { drive } from './drive.ts';
+import { reportInstantRefusals } from './instant-refusals.ts';
 import { openSaga, type TokenExpectations } from './open-for-caller.ts';
-import { reportInstantRefusals, withoutAnswers, type Resumption } from './resumption.ts';
-import type { SealedSaga } from '../model/sealed-saga.ts';
-import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import { openTurn, turnFor } from '../token/saga-of-turn.ts';
+import { requestWithoutAnswers, type RequestedTurn } from './requested-turn.ts';
 
 /** Continues a saga from its token: every turn after the first. */
 export async function resume(
@@ -24,29 +36,24 @@ export async function resume(
   request: ResumeRequest,
 ): Promise<SagaTurn> {
   try {
-    let current = await opened(host, token, sent, caller, request);
-    let unknown: SagaTurn['unknown'];
-    /** `true` if one of the turns was the round of this request. */
-    let isCounted = false;
-    for (;;) {
-      const { turn, isCommitted } = await takeNewest(host, current, caller);
-      unknown ??= turn.unknown;
-      if (!isCommitted || turn.status !== 'suspended') {
-        return await sealedAs(
-          host,
-          request.method,
-          unknown === undefined ? turn : { ...turn, unknown },
-        );
-      }
-      // A repeated request continues after the commit, which a queue may have made.
-      const next = await committed(host, turn, request);
-      isCounted ||= roundsOf(next.saga) > roundsOf(current.saga);
-      current = isCounted ? { ...next, holder: holderAfterCommit(next.holder) } : next;
-    }
+    const taken = await drive(host, await opened(host, token, sent, caller, request), caller);
+    // No client gets the token of a committed turn.
+    if (taken.isCommitted && taken.isUsed === true) throw new TokenRefused('used');
+    return await sealedAs(host, request.method, await withRest(host, taken));
   } catch (error) {
     if (error instanceof TokenRefused) host.observer.reject(error.reason);
     throw error;
   }
+}
+
+/** Corrects the wait of a kept turn, which was counted from the turn. */
+async function withRest(host: HostParts, { turn, wentOn }: GuardedTurn): Promise<SagaTurn> {
+  if (wentOn === undefined || turn.status !== 'suspended' || turn.retryAfterMs === undefined)
+    return turn;
+  const { claims } = await sagaOf(host, turn);
+  const passed = Math.max(0, host.timing.clock() - claims.iat);
+  const retryAfterMs = Math.max(0, turn.retryAfterMs - passed);
+  return await changedTurn(host, turn, { retryAfterMs });
 }
 
 /** Seals a stored turn for the method of the current dialect. */
@@ -66,8 +73,9 @@ async function opened(
   sent: unknown,
   caller: Caller,
   request: ResumeRequest,
-): Promise<Resumption> {
-  const { answersField = 'answers', provenance = 'client', method, holder } = request;
+): Promise<RequestedTurn> {
+  const { answersField = 'answers', provenance = 'client', method, follows = false } = request;
+  const { holder = { kind: 'client' }, dialect = {} } = request;
   const answers = toAnswers(sent, answersField, provenance, host.limits);
   const { token, purpose } = await fromHandle(host, given);
   const found = await openSaga(host, token, caller, {
@@ -80,33 +88,15 @@ async function opened(
   const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
   // Applies to removed versions too: a repeated request gets the stored response.
   const asked = new Set(standIn(found).asked(saga.state.program));
-  reportInstantRefusals(host, saga, asked, inner);
+  const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
+  reportInstantRefusals(host, saga, news);
+  const requested = requestWithoutAnswers(host, { ...found, saga }, { holder, dialect });
+  const afterMs = requested.at - saga.claims.iat;
   return {
-    opened: found,
-    saga,
-    answers,
-    news: new Map([...inner].filter(([stepId]) => asked.has(stepId))),
-    at: host.timing.clock(),
-    askedAt: saga.claims.iat,
+    ...requested,
+    intent: { kind: 'answer', answers, news, afterMs },
+    follows,
     mayStay: saga.claims.method === found.saga.claims.method,
-    isBehindCommit: false,
-    holder: holder ?? { kind: 'client' },
-    request,
-  };
-}
-
-/** Opens the turn after a commit. The answers of the request belong to the turn before. */
-async function committed(
-  host: HostParts,
-  turn: SuspendedTurn,
-  { dialect, holder = { kind: 'client' } }: ResumeRequest,
-): Promise<Resumption> {
-  return {
-    ...withoutAnswers(host, await openTurn(host, turn)),
-    mayStay: false,
-    isBehindCommit: true,
-    holder,
-    request: present({ dialect }),
   };
 }
 

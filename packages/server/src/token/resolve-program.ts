@@ -149,6 +149,14 @@ export function readTimeline(
   return program.timeline(state);
 }
 
+/** `true` if the saga has passed a pivot, and can only continue. */
+export function isPastPivot({ saga, program }: OpenSaga): boolean {
+  return (
+    program !== undefined &&
+    readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
+  );
+}
+
 function assertReadable(program: Reader, { structure, client, server, head }: ProgramState): void {
   try {
     const [, ...values] = [structure, client, server].map((text): unknown[] =>

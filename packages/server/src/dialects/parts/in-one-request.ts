@@ -5,7 +5,7 @@ import type { DialectCapabilities } from '../../model/dialect-capabilities.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import { beginCall, isResumed } from './begin-call.ts';
-import { isPastPivot } from '../../requests/cancel.ts';
+import { isPastPivot } from '../../token/resolve-program.ts';
 import { sendWakeOf } from '../../turn/settle.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 import { openTurn } from '../../token/saga-of-turn.ts';
