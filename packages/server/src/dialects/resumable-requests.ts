@@ -3,12 +3,11 @@ import type { Json, Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
-import type { ResumableRequest } from '../model/holder.ts';
+import type { Holder } from '../model/holder.ts';
 import { invalidField } from '../wire/errors.ts';
-import type { ResumeRequest } from '../model/request-types.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaStatus } from '../requests/status.ts';
-import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
 import { toFields } from '../wire/step-answers.ts';
 import { digestRequestId } from '../token/sealed-saga.ts';
 import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
@@ -21,7 +20,6 @@ import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { principalOf } from '../requests/open-for-caller.ts';
-import { bindToRequest } from '../token/saga-of-turn.ts';
 
 /** Methods of this dialect. */
 export const resumableMethods = {
@@ -201,36 +199,34 @@ function refused(host: SagaHostCore, reason: 'method' | 'principal' | 'request')
  * and waits.
  */
 function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
-  const { call } = running;
-  const { caller } = call;
+  const { caller, id } = running.call;
+  const holderWith = (dialect: DialectCapabilities): Holder => ({
+    kind: 'client',
+    resumable: {
+      id,
+      beganAt: host.timing.clock(),
+      dialect,
+      report: (turn) => reportToken(host, running, turn),
+    },
+  });
   return {
     ...host,
     start: async (name, args, _caller, request = {}) => {
-      const { dialect = {}, method } = request;
-      const looked = await host.start(name, args, caller, {
+      const { dialect = {} } = request;
+      const holder = holderWith(dialect);
+      return await host.start(name, args, caller, {
         ...request,
         dialect: { ...dialect, ...onlyLooks },
-        holder: { kind: 'client', resumable: resumableBy(host, running) },
-      });
-      return await continueTurns(host, running, looked, {
-        dialect,
-        looked: true,
-        ...(method === undefined ? {} : { methods: [method] }),
+        holder,
       });
     },
     resume: async (token, answers, _caller, request = {}) => {
-      const { dialect = {}, method } = request;
-      const allowed = method === undefined ? request.methods : [method];
+      const { dialect = {} } = request;
       const looks = answers !== undefined && answers.length > 0;
-      const turn = await host.resume(token, answers, caller, {
+      return await host.resume(token, answers, caller, {
         ...request,
         dialect: looks ? { ...dialect, ...onlyLooks } : dialect,
-        holder: { kind: 'client', resumable: resumableBy(host, running) },
-      });
-      return await continueTurns(host, running, turn, {
-        dialect,
-        looked: looks,
-        ...present({ methods: allowed }),
+        holder: holderWith(dialect),
       });
     },
   };
@@ -238,65 +234,6 @@ function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
 
 /** The client gets a token with its answers before any step runs. */
 const onlyLooks: Pick<DialectCapabilities, 'effects'> = { effects: 'never' };
-
-/** The request of a call, whose tokens resume it. */
-function resumableBy(host: SagaHostCore, running: RunningRequest): ResumableRequest {
-  return { id: running.call.id, onCommit: (turn) => reportToken(host, running, turn) };
-}
-
-/** Continues until the client is needed. Reports the token of each turn before the next turn. */
-async function continueTurns(
-  host: SagaHostCore,
-  running: RunningRequest,
-  first: SagaTurn,
-  {
-    dialect,
-    looked,
-    ...request
-  }: Pick<ResumeRequest, 'methods'> & {
-    readonly dialect: DialectCapabilities;
-    readonly looked: boolean;
-  },
-): Promise<SagaTurn> {
-  const { call } = running;
-  const began = host.timing.clock();
-  const next = {
-    ...request,
-    dialect,
-    holder: { kind: 'request', resumable: resumableBy(host, running) } as const,
-    follows: true,
-  };
-  let turn = first;
-  for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
-    // The client keeps the token before the page: if the response is lost, resuming shows the page
-    // again.
-    if (turn.hasPage === true) return turn;
-    turn = await bindToRequest(host, turn, call.id);
-    await reportToken(host, running, turn);
-    const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, dialect, turn, began);
-    const isDue = turn.due !== undefined && turn.due <= host.timing.clock();
-    if (dialect.effects === 'never' || (isDone && !isDue)) return turn;
-    turn = await host.resume(turn.token, [], call.caller, next);
-  }
-  return turn;
-}
-
-/** `true` if a wait is held in this request. */
-function isHeld(
-  host: SagaHostCore,
-  dialect: DialectCapabilities,
-  { steps, retryAfterMs = 0 }: SuspendedTurn,
-  began: number,
-): boolean {
-  if (steps.length > 0) return false;
-  const { maxHoldMs, turnBudgetMs, clientRounds } = host.limits;
-  const { clock } = host.timing;
-  const most = Math.min(dialect.maxHold ?? maxHoldMs, turnBudgetMs);
-  // One request may last as long as all rounds of a call, since its client would repeat the call at
-  // once. A call with a resume token holds only a part of the wait.
-  const holdsAll = dialect.holdsParts === true && (dialect.asks?.length ?? 0) > 0 && most > 0;
-  return clock() - began + retryAfterMs <= (holdsAll ? clientRounds * maxHoldMs : most);
-}
 
 /**
  * Reports the newest token to the client. After a failure, the client still has an older token,

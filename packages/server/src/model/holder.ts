@@ -1,4 +1,5 @@
 import type { Program } from '@mcp-saga/core';
+import type { DialectCapabilities } from './dialect-capabilities.ts';
 import type { SuspendedTurn } from './turn.ts';
 
 /** Who holds a saga after a turn, and takes the next one. */
@@ -22,8 +23,12 @@ export type Holder =
 export interface ResumableRequest {
   /** JSON-RPC ID: `requests/resume` accepts the tokens with this ID only. */
   readonly id: string | number;
-  /** Gives the client the turn that is committed after each step, before the next turn begins. */
-  readonly onCommit: (turn: SuspendedTurn) => Promise<void>;
+  /** Time at which the request began (ms since the epoch). */
+  readonly beganAt: number;
+  /** Abilities of the dialect in the turns behind the first, which may only look. */
+  readonly dialect: DialectCapabilities;
+  /** Gives the client the token of a turn or a commit, before the next turn begins. */
+  readonly report: (turn: SuspendedTurn) => Promise<void>;
 }
 
 /** `true` for a turn without a request of the client, which is no round of its call. */

@@ -19,12 +19,12 @@ import { decodeHead } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import { decisionsOf } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
-import { holderAfterCommit } from '../model/holder.ts';
+import { holderAfterCommit, resumableOf, type ResumableRequest } from '../model/holder.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isPastPivot } from '../token/resolve-program.ts';
-import { changedTurn } from '../token/saga-of-turn.ts';
+import { bindToRequest, changedTurn, sagaOf, turnFor } from '../token/saga-of-turn.ts';
 import { cancelExpiry, roundsOf } from '../token/sealed-saga.ts';
 import { dueOf } from '../turn/settle.ts';
 import type { GuardedTurn } from '../turn/turn-lease.ts';
@@ -70,7 +70,8 @@ export async function drive(
       const followed = await followerOf(host, current);
       if (followed === undefined) {
         if (current.intent.kind === 'end' || newest === undefined) throw error;
-        return { ...(await withUnknown(host, newest, unknown)), isUsed: true };
+        taken = await toClient(host, current, newest);
+        return { ...(await withUnknown(host, taken, unknown)), isUsed: true };
       }
       // This throws if the client has decided something else.
       taken = await takeTurn(host, followed, caller);
@@ -79,16 +80,22 @@ export async function drive(
       if (!isFollowed) current = followed;
     }
     const { turn } = taken;
-    const next =
+    let next =
       turn.status === 'suspended'
         ? await nextOf(host, current, taken, turn, isFollowed)
         : undefined;
     if (isFollowed) unknown.push(...reportUnused(host, current, next));
-    if (next === undefined) return await withUnknown(host, taken, unknown);
-    // The next turn knows nothing of the answers to this one.
-    if (!isFollowed && taken.isCommitted) unknown.push(...(turn.unknown ?? []));
-    current = next;
     newest = taken;
+    if (next === undefined) {
+      taken = await toClient(host, current, taken);
+      next = await nextInRequest(host, current, taken);
+      if (next === undefined) return await withUnknown(host, taken, unknown);
+      newest = undefined;
+    }
+    // The next turn knows nothing of the answers to this one.
+    if (!isFollowed && (taken.isCommitted || newest === undefined))
+      unknown.push(...(turn.unknown ?? []));
+    current = next;
   }
 }
 
@@ -262,6 +269,69 @@ function reportUnused(
     hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: claims.saga.name, sagaId });
   const ids = stepIdsOf(state.generation);
   return unused.map((stepId) => ids.toWire(stepId));
+}
+
+/**
+ * Returns the next turn of a resumable request, which goes on until its client is needed. Undefined
+ * for another request.
+ */
+async function nextInRequest(
+  host: HostParts,
+  current: RequestedTurn,
+  { turn }: GuardedTurn,
+): Promise<RequestedTurn | undefined> {
+  const resumable = resumableOf(current.holder);
+  if (resumable === undefined || turn.status !== 'suspended' || hasPage(turn)) return undefined;
+  await resumable.report(turn);
+  const isLook = current.dialect.effects === 'never';
+  const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, resumable, turn);
+  const isDue = turn.due !== undefined && turn.due <= host.timing.clock();
+  if (isDone && !isDue) return undefined;
+  return {
+    ...(await requestAt(host, current, turn)),
+    holder: { kind: 'request', resumable },
+    dialect: resumable.dialect,
+    follows: true,
+    mayStay: true,
+    isUnlimited: false,
+  };
+}
+
+/** `true` if a wait is held in a resumable request. */
+function isHeld(
+  { limits, timing: { clock } }: HostParts,
+  { beganAt, dialect }: ResumableRequest,
+  { steps, retryAfterMs = 0 }: SuspendedTurn,
+): boolean {
+  if (steps.length > 0) return false;
+  const { maxHoldMs, turnBudgetMs, clientRounds } = limits;
+  const most = Math.min(dialect.maxHold ?? maxHoldMs, turnBudgetMs);
+  // One request may last as long as all rounds of a call, since its client would repeat the call at
+  // once. A call with a resume token holds only a part of the wait.
+  const holdsAll = dialect.holdsParts === true && (dialect.asks?.length ?? 0) > 0 && most > 0;
+  return clock() - beganAt + retryAfterMs <= (holdsAll ? clientRounds * maxHoldMs : most);
+}
+
+/** Returns a turn as the client of the request gets it. A queue is no client. */
+async function toClient(
+  host: HostParts,
+  { holder, method }: RequestedTurn,
+  taken: GuardedTurn,
+): Promise<GuardedTurn> {
+  const { turn, wentOn } = taken;
+  if (holder.kind === 'queue' || turn.status !== 'suspended') return taken;
+  let own = turn;
+  if (wentOn !== undefined && turn.retryAfterMs !== undefined) {
+    // The wait of a kept turn was counted from the turn.
+    const passed = host.timing.clock() - (await sagaOf(host, turn)).claims.iat;
+    const retryAfterMs = Math.max(0, turn.retryAfterMs - Math.max(0, passed));
+    own = await changedTurn(host, turn, { retryAfterMs });
+  }
+  // A guard may have kept the turn for another call.
+  if (method !== undefined) own = await turnFor(host, method, own);
+  const resumable = hasPage(own) ? undefined : resumableOf(holder);
+  if (resumable !== undefined) own = await bindToRequest(host, own, resumable.id);
+  return own === turn ? taken : { ...taken, turn: own };
 }
 
 /** Adds the IDs of answers that were not used to a turn. */

@@ -17,6 +17,8 @@ export interface RequestedTurn {
   readonly dialect: DialectCapabilities;
   /** See `ResumeRequest`. */
   readonly follows: boolean;
+  /** Method of another call that continues the saga. Default: the same call. */
+  readonly method?: string | undefined;
   /** `true` if the token may stay good after a turn without changes. */
   readonly mayStay: boolean;
   /** `true` if the turn may begin beyond the limit of what is stored: earlier turns were checked. */

@@ -20,8 +20,6 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { standIn } from '../token/resolve-program.ts';
-import { changedTurn, sagaOf, turnFor } from '../token/saga-of-turn.ts';
-import type { GuardedTurn } from '../turn/turn-lease.ts';
 import { drive } from './drive.ts';
 import { reportInstantRefusals } from './instant-refusals.ts';
 import { openSaga, type TokenExpectations } from './open-for-caller.ts';
@@ -39,31 +37,11 @@ export async function resume(
     const taken = await drive(host, await opened(host, token, sent, caller, request), caller);
     // No client gets the token of a committed turn.
     if (taken.isCommitted && taken.isUsed === true) throw new TokenRefused('used');
-    return await sealedAs(host, request.method, await withRest(host, taken));
+    return taken.turn;
   } catch (error) {
     if (error instanceof TokenRefused) host.observer.reject(error.reason);
     throw error;
   }
-}
-
-/** Corrects the wait of a kept turn, which was counted from the turn. */
-async function withRest(host: HostParts, { turn, wentOn }: GuardedTurn): Promise<SagaTurn> {
-  if (wentOn === undefined || turn.status !== 'suspended' || turn.retryAfterMs === undefined)
-    return turn;
-  const { claims } = await sagaOf(host, turn);
-  const passed = Math.max(0, host.timing.clock() - claims.iat);
-  const retryAfterMs = Math.max(0, turn.retryAfterMs - passed);
-  return await changedTurn(host, turn, { retryAfterMs });
-}
-
-/** Seals a stored turn for the method of the current dialect. */
-async function sealedAs(
-  host: HostParts,
-  method: string | undefined,
-  turn: SagaTurn,
-): Promise<SagaTurn> {
-  if (method === undefined || host.guard === undefined || turn.status !== 'suspended') return turn;
-  return await turnFor(host, method, turn);
 }
 
 /** Opens the token of a client, with all checks before the guard. */
@@ -96,6 +74,7 @@ async function opened(
     ...requested,
     intent: { kind: 'answer', answers, news, afterMs },
     follows,
+    method,
     mayStay: saga.claims.method === found.saga.claims.method,
   };
 }

@@ -2,7 +2,9 @@ import { InvalidInput, type Json, type Program } from '@mcp-saga/core';
 import { engineVersion, type Origin, type ProgramState } from '@mcp-saga/core/program';
 import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from '../wire/step-answers.ts';
+import { drive } from './drive.ts';
 import { principalOf, rateLimited } from './open-for-caller.ts';
+import { requestWithoutAnswers } from './requested-turn.ts';
 import type { Caller } from '../model/caller.ts';
 import { invalidField, SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/request-types.ts';
@@ -10,9 +12,7 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { roomBeside, unsealedBytes } from '../token/token-room.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
-import { runTurn } from '../turn/run-turn.ts';
 import { servedAs } from '../settings/registry.ts';
-import { Lease } from '../turn/turn-lease.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
 /** Starts a saga, and runs its first turn. */
@@ -63,15 +63,9 @@ export async function start(
     tokenBytes: 0,
   };
   await assertFits(host, saga);
-  const first = {
-    program,
-    saga,
-    intent: { kind: 'answer', answers: new Map() },
-    caller,
-    dialect,
-    holder,
-  } as const;
-  const { turn } = await runTurn(host, first, new Lease(host, saga));
+  const opened = { saga, program, current: program };
+  const first = requestWithoutAnswers(host, opened, { holder, dialect });
+  const { turn } = await drive(host, first, caller);
   return turn;
 }
 

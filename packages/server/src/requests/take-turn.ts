@@ -83,7 +83,9 @@ async function leaseRequest(
 ): Promise<LeaseRequest | undefined> {
   const { opened, intent, at, holder, dialect, follows, decided } = requested;
   const { saga, program } = opened;
-  if (host.guard === undefined || program?.forks === 'accept') return undefined;
+  // A start has no token that another request could use.
+  if (host.guard === undefined || program?.forks === 'accept' || saga.claims.turn === 0)
+    return undefined;
   if (intent.kind === 'end') {
     return {
       action: 'cancel',

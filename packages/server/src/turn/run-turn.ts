@@ -210,7 +210,7 @@ class TurnRun {
       if (before?.of === 'same request' || holder.kind === 'nobody')
         await this.#lease.handOver(committed);
       await this.#lease.next({ turn: committed, saga, program });
-      await resumableOf(holder)?.onCommit(committed);
+      await resumableOf(holder)?.report(committed);
     } catch (error) {
       throw error instanceof TurnAborted ? error : new TurnAborted(error);
     }

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { RunningRequest } from '../../src/dialects/parts/running-request.ts';
 import { resumeRequest } from '../../src/dialects/resumable-requests.ts';
 import type { ClientCall } from '../../src/model/call-types.ts';
+import type { SuspendedTurn } from '../../src/model/turn.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { deferred } from '../fixtures/deferred.ts';
-import { hostOf, suspended } from '../fixtures/host.ts';
+import { hostOf } from '../fixtures/host.ts';
 
 const greets = saga({ name: 'greets', version: '1', forks: 'refuse' }, function* () {
   yield* step('greet', () => undefined);
@@ -47,18 +48,19 @@ test.each(Array.from({ length: 16 }, (_, ticks) => ticks))(
       resumableRequests: { bearer: 'accept' },
     });
     const core = coreOf(host);
-    const { token, sagaId } = suspended(
-      await core.start(
-        'greets',
-        {},
-        {},
-        {
-          method: 'tools/call',
-          dialect: { effects: 'never' },
-          holder: { kind: 'client', resumable: { id: 1, onCommit: () => Promise.resolve() } },
-        },
-      ),
-    );
+    // The first request dies when the client has its token.
+    const reported = deferred<SuspendedTurn>();
+    const report = (turn: SuspendedTurn): Promise<never> => {
+      reported.resolve(turn);
+      return Promise.reject(new Error('The process died.'));
+    };
+    const request = {
+      method: 'tools/call',
+      dialect: { effects: 'never' },
+      holder: { kind: 'client', resumable: { id: 1, beganAt: 0, dialect: {}, report } },
+    } as const;
+    await expect(core.start('greets', {}, {}, request)).rejects.toThrow('The process died.');
+    const { token, sagaId } = await reported.promise;
     const running = new RunningRequest(core, callOf());
     running.note({ sagaId, token });
     const left = deferred<undefined>();

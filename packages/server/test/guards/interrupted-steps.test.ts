@@ -10,7 +10,10 @@ import { hour, minute, Ok, queued, type Queued } from '../queue/queued.ts';
 const runners: Readonly<Record<string, () => ResumeRequest>> = {
   'a client': () => ({}),
   'a resumable request': () => ({
-    holder: { kind: 'client', resumable: { id: 1, onCommit: () => Promise.resolve() } },
+    holder: {
+      kind: 'client',
+      resumable: { id: 1, beganAt: 0, dialect: {}, report: () => Promise.resolve() },
+    },
   }),
   'a task': () => ({ holder: { kind: 'store', beforeContinueAs: () => Promise.resolve() } }),
 };
