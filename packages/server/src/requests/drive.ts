@@ -85,6 +85,7 @@ export async function drive(
         ? await nextOf(host, current, taken, turn, isFollowed)
         : undefined;
     if (isFollowed) unknown.push(...reportUnused(host, current, next));
+    if (isFollowed && endsThere(taken, next)) next = undefined;
     newest = taken;
     if (next === undefined) {
       taken = await toClient(host, current, taken);
@@ -93,8 +94,8 @@ export async function drive(
       newest = undefined;
     }
     // The next turn knows nothing of the answers to this one.
-    if (!isFollowed && (taken.isCommitted || newest === undefined))
-      unknown.push(...(turn.unknown ?? []));
+    const isOwn = !isFollowed && current.intent.kind === 'answer';
+    if (isOwn && (taken.isCommitted || newest === undefined)) unknown.push(...(turn.unknown ?? []));
     current = next;
   }
 }
@@ -134,7 +135,11 @@ async function nextOf(
   isFollowed: boolean,
 ): Promise<RequestedTurn | undefined> {
   const { intent, holder } = current;
-  if (intent.kind === 'end') return await nextToEnd(host, current, intent, taken, turn);
+  if (intent.kind === 'end') {
+    // A client that follows its saga looks at a turn, and ends nothing there.
+    const hasRun = taken.wentOn === undefined && !(isFollowed && intent.by === 'client');
+    return await nextToEnd(host, current, intent, turn, hasRun);
+  }
   if (holder.kind === 'queue') {
     const { wentOn = false, hasWaited = false, isCommitted } = taken;
     const next = await requestAt(host, current, turn);
@@ -144,33 +149,39 @@ async function nextOf(
     const isWoken = hasWaited && dueOf(turn, saga.claims.iat, saga) !== undefined;
     return isCommitted || wentOn || isWoken ? next : undefined;
   }
-  if (isFollowed) return await nextToAnswer(host, current, intent, taken, turn);
+  if (isFollowed) return await nextToAnswer(host, current, intent, turn);
   if (taken.isCommitted) return await nextAfterCommit(host, current, turn);
   return leadsOn(taken) ? await requestAt(host, current, turn) : undefined;
 }
 
 /**
  * Moves the answers of a request to the next turn, as far as their questions are open in both
- * turns. Undefined if none is, at the newest turn.
+ * turns.
  */
 async function nextToAnswer(
   host: HostParts,
   current: RequestedTurn,
   intent: AnswerIntent,
-  taken: GuardedTurn,
   turn: SuspendedTurn,
-): Promise<RequestedTurn | undefined> {
+): Promise<RequestedTurn> {
   const next = await requestAt(host, current, turn);
   const { opened, at } = current;
   const ids = stepIdsOf(opened.saga.state.generation);
   const open = [...intent.news].filter(([stepId]) =>
     isSameQuestion(stepId, opened.saga, next.opened.saga),
   );
-  const isNewest = !taken.isCommitted && !leadsOn(taken);
-  if (isNewest && (open.length === 0 || hasPage(turn))) return undefined;
   if (open.length === 0) return next;
   const answers = new Map(open.map(([stepId, answer]) => [ids.toWire(stepId), answer]));
   return { ...next, at, intent: { ...intent, answers, news: new Map(open) } };
+}
+
+/**
+ * `true` if a request that follows its saga ends at the newest turn: none of its questions is open
+ * there, or the client must get the page first. That turn asks the questions again.
+ */
+function endsThere(taken: GuardedTurn, next: RequestedTurn | undefined): boolean {
+  if (next?.intent.kind !== 'answer' || taken.isCommitted || leadsOn(taken)) return false;
+  return next.intent.news.size === 0 || hasPage(taken.turn);
 }
 
 /** A repeated request goes on after a commit, which a queue may have made. */
@@ -181,9 +192,9 @@ async function nextAfterCommit(
 ): Promise<RequestedTurn> {
   const { decided: _, ...next } = await requestAt(host, current, turn);
   // The round of this request counts once.
-  const isCounted = roundsOf(next.opened.saga) > roundsOf(current.opened.saga);
+  const isCounted = roundsOf(next.opened.saga) > current.roundsBefore;
   const holder = isCounted ? holderAfterCommit(current.holder) : current.holder;
-  return { ...next, holder, follows: false, mayStay: false };
+  return { ...next, holder, mayStay: false };
 }
 
 /** Returns the next turn of a saga that is to end. Throws NotEnded if the saga must wait. */
@@ -191,8 +202,8 @@ async function nextToEnd(
   host: HostParts,
   current: RequestedTurn,
   intent: EndIntent,
-  taken: GuardedTurn,
   turn: SuspendedTurn,
+  hasRun: boolean,
 ): Promise<RequestedTurn> {
   // A suspended saga has not ended: an interrupted turn was finished first, or the saga continued
   // past its pivot.
@@ -200,11 +211,7 @@ async function nextToEnd(
   const { saga } = next.opened;
   const { claims } = saga;
   // Looking up stored turns does not count as running time.
-  const hasRun = taken.wentOn === undefined;
   const until = hasRun ? (intent.until ?? current.at + host.limits.turnBudgetMs) : intent.until;
-  const idle = hasRun && isSameJournal(current, next) ? (intent.idle ?? 0) + 1 : 0;
-  // A finished interrupted turn may record nothing.
-  if (idle > 1) throw noProgress(current.opened.saga);
   const { steps, due, retryAfterMs = 0 } = turn;
   const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
   const goesForward = intent.goesForward && goesOnAt !== undefined;
@@ -215,6 +222,9 @@ async function nextToEnd(
     (now < goesOnAt || now >= (until ?? Number.POSITIVE_INFINITY))
   )
     throw new NotEnded(claims.saga.name, Math.max(0, goesOnAt - now));
+  const idle = hasRun && isSameJournal(current, next) ? (intent.idle ?? 0) + 1 : 0;
+  // A finished interrupted turn may record nothing.
+  if (idle > 1) throw noProgress(current.opened.saga);
   return {
     ...next,
     // The guard stores the turn as long as a cancel token.

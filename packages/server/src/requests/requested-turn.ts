@@ -6,6 +6,7 @@ import type { SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import type { OpenSaga } from '../token/resolve-program.ts';
 import { openTurn } from '../token/saga-of-turn.ts';
+import { roundsOf } from '../token/sealed-saga.ts';
 
 /** A turn of a saga, and what a request wants there. */
 export interface RequestedTurn {
@@ -23,6 +24,8 @@ export interface RequestedTurn {
   readonly mayStay: boolean;
   /** `true` if the turn may begin beyond the limit of what is stored: earlier turns were checked. */
   readonly isUnlimited: boolean;
+  /** Number of requests of the client before this one. */
+  readonly roundsBefore: number;
   /** What a request decides that follows the saga to the turn where it can be used. */
   readonly decided?: GuardClaim['decided'];
 }
@@ -79,6 +82,7 @@ export function requestWithoutAnswers(
     follows: false,
     mayStay: true,
     isUnlimited: false,
+    roundsBefore: roundsOf(opened.saga),
   };
 }
 
@@ -96,9 +100,4 @@ export async function requestAt(
     // The message of a queue may come at any time, so each of its turns is a request of its own.
     isUnlimited: before.holder.kind !== 'queue',
   };
-}
-
-/** Answers of a request to the pending questions. */
-export function newsOf({ intent }: Pick<RequestedTurn, 'intent'>): AnswerIntent['news'] {
-  return intent.kind === 'answer' ? intent.news : goOn.news;
 }
