@@ -25,6 +25,7 @@ const purposes: readonly Purpose[] = [
   'ticket',
   'answer',
   'wake',
+  'start',
 ];
 
 describe.each(pairs)('checks of a token, $from to $to', ({ from, to }) => {

@@ -111,7 +111,7 @@ const malformed: Record<string, Uint8Array> = {
   'no claims': ofClaims((writer) => writer),
   'a claim too few': pack({ claims: claims.subarray(0, -6), streams: [] }),
   'a claim too many': pack({ claims: new Uint8Array([...claims, 1]), streams: [] }),
-  'a purpose that does not exist': withMember({ purpose: (writer) => writer.number(9) }),
+  'a purpose that does not exist': withMember({ purpose: (writer) => writer.number(10) }),
   'a method that is null': withMember({ method: (writer) => writer.text(null) }),
   'an audience that is null': withMember({ audience: (writer) => writer.text(null) }),
   'a token ID that is null': withMember({ jti: (writer) => writer.text(null) }),

@@ -24,6 +24,7 @@ const purposes: readonly Purpose[] = [
   'ticket',
   'answer',
   'wake',
+  'start',
 ];
 
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant('\ud800'));

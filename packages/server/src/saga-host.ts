@@ -4,7 +4,12 @@ import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
-import type { CancelHostRequest, DeliveryRequest, HostRequest } from './model/request-types.ts';
+import type {
+  CancelHostRequest,
+  DeliveryRequest,
+  HostRequest,
+  StartHostRequest,
+} from './model/request-types.ts';
 import type { Caller } from './model/caller.ts';
 import { answerRequest } from './outside/answer-request.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
@@ -30,10 +35,11 @@ export interface SagaHost {
   /**
    * Starts a saga.
    * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `rate_limited`,
-   * `principal_missing`, `client_cannot`, `guard_down`, `keys_down`
+   * `principal_missing`, `client_cannot`, `guard_down`, `keys_down`; with `idempotencyKey` also
+   * `busy`, `guard_full`, and `already_started`
    * @throws TurnAborted if `request.signal` aborts
    */
-  start(name: string, args: unknown, request?: HostRequest): Promise<SagaTurn>;
+  start(name: string, args: unknown, request?: StartHostRequest): Promise<SagaTurn>;
   /**
    * Continues a saga from its token. A failed saga is returned as a turn with the status `failed`.
    *
@@ -146,9 +152,13 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
   const host: SagaHost = {
     sagas: core.sagas,
     start: async (name, args, request = {}) =>
-      await invoked(request, requestNames.start).start(name, args, toCaller(request)),
+      await invoked(request, requestNames.start).start(name, args, toStarter(request)),
     resume: async (token, answers, request = {}) =>
-      await invoked(request, requestNames.start).resume(trimmed(token), answers, toCaller(request)),
+      await invoked(request, requestNames.resume).resume(
+        trimmed(token),
+        answers,
+        toCaller(request),
+      ),
     cancel: async (token, request = {}) =>
       await invoked(request, requestNames.cancel).cancel(
         trimmed(token),
@@ -196,6 +206,15 @@ export function coreOf(host: SagaHost): SagaHostCore {
 /** Removes white space around a token that an operator pasted. */
 function trimmed(token: string): string {
   return typeof token === 'string' ? token.trim() : token;
+}
+
+/** Reads the caller of a start from its checked options. */
+function toStarter(request: StartHostRequest): Caller {
+  const { idempotencyKey: key } = request;
+  if (key === undefined) return toCaller(request);
+  if (typeof key !== 'string' || key === '' || key.length > 256)
+    throw optionError('host.start: idempotencyKey: expected a string of 1 to 256 characters.');
+  return { ...toCaller(request), clientKey: { key, from: 'server' } };
 }
 
 /** Reads the caller from the checked options of a method. */

@@ -8,9 +8,23 @@ export interface SagaCall {
   readonly name: string;
   readonly arguments?: { readonly [argument: string]: unknown } | undefined;
   readonly _meta?: { readonly [key: string]: unknown } | undefined;
+  /**
+   * Name of this call, in 1 to 256 characters. If the response is lost, call again with the same
+   * key: a server with a store returns the saga that the first call began, and acts no more.
+   * Default: a random key, which no other call has.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
-const callNames: NamesOf<SagaCall> = { name: true, arguments: true, _meta: true };
+const callNames: NamesOf<SagaCall> = {
+  name: true,
+  arguments: true,
+  _meta: true,
+  idempotencyKey: true,
+};
+
+/** Field of `_meta` that names a call. */
+const idempotencyKeyField = 'io.github.mcp-saga/idempotencyKey';
 
 /**
  * Starts a saga, and returns the first turn, for hosts that answer steps themselves with
@@ -43,7 +57,7 @@ export function beginSaga(
   const params = {
     name: call.name,
     ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
-    ...(call['_meta'] === undefined ? {} : { _meta: call['_meta'] }),
+    _meta: { [idempotencyKeyField]: call.idempotencyKey ?? randomKey(), ...call['_meta'] },
   };
   return takeTurn(
     client,
@@ -51,4 +65,10 @@ export function beginSaga(
     { name: call.name, completedSteps: [] },
     options,
   );
+}
+
+/** A key of 128 random bits. Pages without TLS have no `randomUUID`. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -12,7 +12,8 @@ export type Purpose =
   | 'task'
   | 'ticket'
   | 'answer'
-  | 'wake';
+  | 'wake'
+  | 'start';
 
 /** Sealed facts about a token, checked on every open. */
 export interface Claims {
@@ -65,6 +66,7 @@ const purposes = [
   'ticket',
   'answer',
   'wake',
+  'start',
 ] as const satisfies readonly Purpose[];
 
 /** `true` if a value is a purpose. */

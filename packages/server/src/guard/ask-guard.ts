@@ -8,7 +8,7 @@ import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
 import { decodeHead, present, type ClientAnswer } from '@mcp-saga/core/program';
 import { canonicalize, digestText, toBase64Url, type Claims } from '@mcp-saga/seal';
-import { sealRequest, type RetryableRequest } from '../token/guard-records.ts';
+import { sealRequest, sealStart, type RetryableRequest } from '../token/guard-records.ts';
 import type { GuardClaim } from '../model/guard.ts';
 import { chargeFor } from '../token/charge-for.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
@@ -138,6 +138,8 @@ export async function claimOf(
   const isQueued = host.guard?.queue !== undefined;
   const deliveredAt = isWake ? now : isQueued ? Math.max(claims.exp, now) : undefined;
   const redeliveredUntil = deliveredAt === undefined ? 0 : deliveredAt + redeliveryMs;
+  const isStart = claims.turn === 0;
+  const startedUntil = isStart ? now + redeliveryMs : 0;
   return {
     sagaId,
     turn: claims.turn,
@@ -146,12 +148,13 @@ export async function claimOf(
     digest,
     ...present({ decisions, decided, keepsResponses: saga.state.hasPages }),
     ...(follows === true ? { follows } : {}),
-    request: await sealRequest(host, saga, brought, round),
+    request: await (isStart ? sealStart : sealRequest)(host, saga, brought, round),
     ...(ends === true ? { ends } : {}),
     charge: await chargeFor(host, claims, { isLimited: request.keptBytes !== undefined }),
     leaseMs: host.timing.leaseMs,
-    expiresAt: guardedUntil(host, claims),
-    respondsUntil: Math.max(wantedUntil(host, claims), redeliveredUntil) + margin,
+    // A start is known as long as anything of its saga, so that no repetition begins another one.
+    expiresAt: isStart ? claimedUntil(host, claims) : guardedUntil(host, claims),
+    respondsUntil: Math.max(wantedUntil(host, claims), redeliveredUntil, startedUntil) + margin,
   };
 }
 

@@ -37,10 +37,24 @@ export interface SagaCaller {
   readonly traceContext?: TraceContext;
 }
 
+/** Key by which a client names a call, so that a repetition of the call is known. */
+export interface ClientKey {
+  readonly key: string;
+  /**
+   * Who has made the key: the client of the protocol on purpose, the host around it as an ID of its
+   * own, or the code of the server.
+   */
+  readonly from: 'client' | 'host' | 'server';
+  /** `true` over stdio: the client has started this process, and is its only one. */
+  readonly isLocal?: boolean;
+}
+
 /** Caller of a host, as dialects pass it. */
 export interface Caller extends SagaCaller {
   /** Sends progress that a rate limit holds back. */
   readonly flushProgress?: () => void;
+  /** Key by which the client names its call. Only a start reads it. */
+  readonly clientKey?: ClientKey;
   /** Aborts the turn between two steps. Undoes nothing, and the token stays valid. */
   readonly signal?: AbortSignal;
 }

@@ -5,10 +5,14 @@ import type { Charge } from './saga-store.ts';
  * Claim of a request for the turn of its token. The host makes the claim after all other checks.
  */
 export interface GuardClaim {
+  /**
+   * ID of the saga. Of a start (turn 0) that is known already, the guard returns the ID of the saga
+   * that the first request began.
+   */
   readonly sagaId: string;
-  /** Turn in which the token was sealed. */
+  /** Turn in which the token was sealed. 0: the claim starts the saga. */
   readonly turn: number;
-  /** ID of the token. */
+  /** ID of the token, or the name of the start. */
   readonly jti: string;
   readonly action: 'resume' | 'cancel';
   /** Digest of the answers in the request: equal for the same token with the same answers. */
@@ -94,6 +98,7 @@ export interface Fence {
  * - `busy`: the same request is running, or a request that the claim ends or awaits.
  * - `conflict`: the token was used by another request, or a newer token was used.
  * - `full`: the principal of `charge` is at the limit, and no further turn begins.
+ * - `sagaId`: ID of the saga of a start that another request has begun.
  * - `response`: the response of the same request, or of the later `turn` to which the saga has gone
  *   on since. `wentOn` is `true` if the token in that response was used. `other` marks the response
  *   of another request, which the claim was to end. `isKnown`: the `decided` request used a token on
@@ -104,7 +109,12 @@ export interface Fence {
  * under this fence.
  */
 export type GuardVerdict =
-  | { readonly run: Fence; readonly interrupted?: string; readonly other?: true }
+  | {
+      readonly run: Fence;
+      readonly interrupted?: string;
+      readonly other?: true;
+      readonly sagaId?: string;
+    }
   | 'busy'
   | 'conflict'
   | 'full'
@@ -114,6 +124,7 @@ export type GuardVerdict =
       readonly other?: true;
       readonly turn?: number;
       readonly isKnown?: true;
+      readonly sagaId?: string;
     };
 
 /**

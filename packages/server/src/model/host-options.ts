@@ -24,6 +24,26 @@ import type { SagaQueue } from './queue-types.ts';
 import type { HostHooks } from './hooks.ts';
 import type { SagaTelemetry } from './telemetry.ts';
 
+/** Options for starts that a client repeats with the same key. */
+export interface StartOptions {
+  /**
+   * `accept`: an anonymous caller who repeats a start gets its saga, and whoever has the key
+   * controls it. Only keys with 22 characters or more count. Default: keys of anonymous callers do
+   * not count.
+   */
+  readonly bearer?: 'accept';
+  /**
+   * Returns the key that counts for a call of a client; undefined: the call begins a saga of its
+   * own. `from` says whether the client has made the key on purpose, or the `host` around it has,
+   * as the ID of a tool use. `tool` is the name of the saga. Default: the key that was sent.
+   */
+  readonly key?: (sent: {
+    readonly key: string;
+    readonly from: 'client' | 'host';
+    readonly tool: string;
+  }) => string | undefined;
+}
+
 /** Options for tasks of MCP (extension `io.modelcontextprotocol/tasks`). */
 export interface TaskOptions {
   /**
@@ -373,6 +393,11 @@ export interface SagaHostOptions {
   readonly tasks?: TaskOptions;
   /** Options for resumable requests. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
+  /**
+   * Options for repeated starts. With a store, a start that its client repeats with the same key
+   * acts once. Default: for authenticated callers.
+   */
+  readonly starts?: StartOptions;
   /**
    * `true` if a model that calls a tool again copies 22 characters instead of a token, whose state
    * is then in `store`. `false`: it copies the token, and only the client holds the state.

@@ -18,6 +18,16 @@ export interface HostRequest {
   readonly signal?: AbortSignal;
 }
 
+/** Options of a start. */
+export interface StartHostRequest extends HostRequest {
+  /**
+   * Name of the start, such as the ID of the event that causes it, in at most 256 characters. With
+   * a store, a start with the same name, arguments, and caller returns the newest turn of the saga
+   * that the first one began. Default: each start begins a saga.
+   */
+  readonly idempotencyKey?: string;
+}
+
 /** Options of a request to cancel a saga. */
 export interface CancelHostRequest extends HostRequest {
   /** Reason, shown in the result. */
@@ -37,6 +47,8 @@ export interface StartRequest {
    * of server code. Only other methods allow compressed arguments.
    */
   readonly method?: string;
+  /** Answers that the client has sent with the call: another start has others. */
+  readonly early?: unknown;
   /** Kind of saga that the method serves. Sagas of another kind are unknown. Default: any. */
   readonly serves?: Program['serves'];
   /** Abilities of the dialect in this turn. */

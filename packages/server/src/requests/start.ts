@@ -1,10 +1,17 @@
 import { InvalidInput, type Json, type Program } from '@mcp-saga/core';
 import { engineVersion, type Origin, type ProgramState } from '@mcp-saga/core/program';
-import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
-import { toArguments } from '../wire/step-answers.ts';
-import { drive } from './drive.ts';
+import {
+  canonicalize,
+  createSecret,
+  digestArguments,
+  digestText,
+  type Claims,
+} from '@mcp-saga/seal';
+import { toArguments, toJson } from '../wire/step-answers.ts';
+import { drive, isUsed } from './drive.ts';
 import { principalOf, rateLimited } from './open-for-caller.ts';
 import { requestWithoutAnswers } from './requested-turn.ts';
+import { startName } from './start-name.ts';
 import type { Caller } from '../model/caller.ts';
 import { invalidField, SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/request-types.ts';
@@ -44,6 +51,16 @@ export async function start(
   const origin = request.method === undefined ? 'server' : 'client';
   const state = await begin(program, input, origin);
   const born = host.timing.clock();
+  // Prompts and resources have no effects.
+  const clientKey = servedAs(program) === 'tool' ? caller.clientKey : undefined;
+  const named =
+    clientKey &&
+    (await startName(host, clientKey, {
+      principal,
+      tool: program.name,
+      argsDigest,
+      ...(request.early === undefined ? {} : { answersDigest: await digestEarly(request.early) }),
+    }));
   const claims: Claims = {
     method: request.method ?? 'host',
     entry: { target: program.name, argsDigest },
@@ -51,7 +68,8 @@ export async function start(
     principal,
     engine: engineVersion,
     turn: 0,
-    jti: sagaId, // no token has these claims
+    // No token has these claims. The guard knows a start by its name.
+    jti: named ?? sagaId,
     born,
     iat: born,
     exp: born,
@@ -64,9 +82,36 @@ export async function start(
   };
   await assertFits(host, saga);
   const opened = { saga, program, current: program };
-  const first = requestWithoutAnswers(host, opened, { holder, dialect });
-  const { turn } = await drive(host, first, caller);
-  return turn;
+  const first = {
+    ...requestWithoutAnswers(host, opened, { holder, dialect }),
+    // A repeated start wants the newest turn, whatever has used the tokens before it.
+    follows: true,
+    mayStay: false,
+  };
+  if (named === undefined) return (await drive(host, first, caller)).turn;
+  try {
+    const taken = await drive(host, first, caller);
+    if (taken.isCommitted && taken.isUsed === true) throw alreadyStarted(program.name);
+    return taken.turn;
+  } catch (error) {
+    throw isUsed(error) ? alreadyStarted(program.name) : error;
+  }
+}
+
+/**
+ * Makes the error of a repeated start whose saga has gone on without it, or ended so long ago that
+ * its result is forgotten.
+ */
+function alreadyStarted(saga: string): SagaHostError {
+  return new SagaHostError(
+    'already_started',
+    `This call of '${saga}' was started before, and its result is no longer known. It was not started again.`,
+  );
+}
+
+/** Digest of the answers that came with a start. */
+async function digestEarly(early: unknown): Promise<string> {
+  return await digestText(canonicalize(toJson(early, 'inputResponses')));
 }
 
 /**

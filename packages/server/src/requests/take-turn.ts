@@ -7,7 +7,7 @@ import { commitsEachStep } from '../model/holder.ts';
 import { neverAborted } from '../settings/clock.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { inPlaceOf, keptBytesOf, usableOf, type RetryableRequest } from '../token/guard-records.ts';
-import { isPastPivot, standIn } from '../token/resolve-program.ts';
+import { found, isPastPivot, standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { roundOf } from '../token/sealed-saga.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { sendBegunWake } from '../turn/settle.ts';
@@ -33,19 +33,31 @@ export async function takeTurn(
   for (;;) {
     const claimed = await lease.claim();
     if ('turn' in claimed) return claimed;
-    if (lease.isGuarded && needsWake(host, requested)) {
+    const { saga } = lease;
+    // Another request has begun this start, perhaps with another version of the saga.
+    const at = saga === opened.saga ? requested : { ...requested, opened: found(host, saga) };
+    if (lease.isGuarded && needsWake(host, at)) {
       const client = { dialect, capabilities: caller.capabilities };
-      await sendBegunWake(host, opened.saga, client);
+      const isSent = await sendBegunWake(host, saga, client);
+      // A queue finishes a later turn by the message of the turn before. Of a start it must know first.
+      if (!isSent && saga.claims.turn === 0) {
+        await lease.giveBack();
+        throw startLater();
+      }
     }
-    const turnRequest: TurnRequest = {
-      ...turnOf(host, requested, caller, claimed),
-      saga: opened.saga,
-      holder,
-    };
+    const turnRequest: TurnRequest = { ...turnOf(host, at, caller, claimed), saga, holder };
     const taken = await runTurn(host, turnRequest, lease);
     if (!claimed.isAwaited) return taken;
     lease.runsBehind(taken.turn);
   }
+}
+
+/** Makes the error of a start that the queue must know, and does not. Nothing has run. */
+function startLater(): SagaHostError {
+  return new SagaHostError(
+    'queue_down',
+    'The server cannot start the call now. Send the request again later.',
+  );
 }
 
 /** `true` if a queue must know of the turn before it runs. */
@@ -82,10 +94,8 @@ async function leaseRequest(
   { capabilities, signal = neverAborted() }: Caller,
 ): Promise<LeaseRequest | undefined> {
   const { opened, intent, at, holder, dialect, follows, decided } = requested;
-  const { saga, program } = opened;
-  // A start has no token that another request could use.
-  if (host.guard === undefined || program?.forks === 'accept' || saga.claims.turn === 0)
-    return undefined;
+  const { saga } = opened;
+  if (host.guard === undefined || !isGuarded(requested.opened)) return undefined;
   if (intent.kind === 'end') {
     return {
       action: 'cancel',
@@ -119,6 +129,15 @@ async function leaseRequest(
       : { keptBytes: keptBytesOf(host, saga) }),
     signal,
   };
+}
+
+/**
+ * `true` if a guard keeps the turn. A start without a name cannot be repeated, and of a saga that
+ * accepts forks only the start acts once.
+ */
+function isGuarded({ saga, program }: OpenSaga): boolean {
+  const { turn, jti } = saga.claims;
+  return turn === 0 ? jti !== saga.sagaId : program?.forks !== 'accept';
 }
 
 /** The part of a turn that its intent and an interrupted request decide. */

@@ -190,7 +190,15 @@ function assertQueue(queue: SagaQueue | undefined, { guard, store }: SagaHostOpt
   );
 }
 
-function assertTasks({ tasks, resumableRequests, shortTokens, store: all }: SagaHostOptions): void {
+function assertTasks({
+  tasks,
+  resumableRequests,
+  starts,
+  shortTokens,
+  store: all,
+}: SagaHostOptions): void {
+  assertOneOf('starts.bearer', starts?.bearer, ['accept']);
+  assertFunction('starts.key', starts?.key);
   assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);
   const { store, bearer } = tasks ?? {};
   assertOneOf('tasks.bearer', bearer, ['accept']);

@@ -17,6 +17,7 @@ import type {
   SagaHostOptions,
   Sampling,
   ResumableRequestOptions,
+  StartOptions,
   OutsideOptions,
 } from '../model/host-options.ts';
 import type { HostLimits } from '../model/host-limits.ts';
@@ -59,6 +60,7 @@ export interface Gate {
   readonly requiresCaller: boolean;
   /** `true` if MCP requests without auth info are anonymous. */
   readonly acceptsAnonymous: boolean;
+  readonly starts: StartOptions;
   readonly authorize: NonNullable<AuthOptions['authorize']>;
   readonly rateLimit: NonNullable<AuthOptions['rateLimit']>;
   readonly rejectIssuedBefore: number | undefined;
@@ -138,6 +140,8 @@ export interface Offers {
 
 /** Parts of a host, made from its options. Each function takes the parts it needs. */
 export interface HostParts {
+  /** Name of this service. */
+  readonly audience: string;
   /** Returns the services of the process for this invocation. Throws what their function throws. */
   readonly services: () => Awaitable<Services>;
   readonly registry: Registry;
@@ -219,6 +223,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   }
   const { resumableRequests = {}, shortTokens = true, store } = options;
   return {
+    audience,
     registry,
     keys,
     gate: {
@@ -227,6 +232,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
         (option) => option !== undefined,
       ),
       acceptsAnonymous: auth.anonymous === 'accept',
+      starts: options.starts ?? {},
       authorize: auth.authorize ?? (() => true),
       rateLimit: auth.rateLimit ?? (() => true),
       rejectIssuedBefore: auth.rejectIssuedBefore,

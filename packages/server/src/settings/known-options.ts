@@ -9,12 +9,18 @@ import type {
   KeySource,
   ResumableRequestOptions,
   SagaHostOptions,
+  StartOptions,
   TaskOptions,
   TestingOptions,
 } from '../model/host-options.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import type { Principal, SagaCaller } from '../model/caller.ts';
-import type { CancelHostRequest, DeliveryRequest, HostRequest } from '../model/request-types.ts';
+import type {
+  CancelHostRequest,
+  DeliveryRequest,
+  HostRequest,
+  StartHostRequest,
+} from '../model/request-types.ts';
 import { defaultHostLimits } from './default-limits.ts';
 
 export const hostNames: NamesOf<SagaHostOptions> = {
@@ -31,6 +37,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   compensators: true,
   tasks: true,
   resumableRequests: true,
+  starts: true,
   shortTokens: true,
   limits: true,
   hooks: true,
@@ -93,6 +100,7 @@ const taskNames: NamesOf<TaskOptions> = {
   bearer: true,
 };
 const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
+const startNames: NamesOf<StartOptions> = { bearer: true, key: true };
 const testingNames: NamesOf<TestingOptions> = {
   clock: true,
   sleep: true,
@@ -102,13 +110,15 @@ const testingNames: NamesOf<TestingOptions> = {
 
 /** Names of the options of each method of a host. */
 export const requestNames: {
-  readonly start: NamesOf<HostRequest>;
+  readonly start: NamesOf<StartHostRequest>;
+  readonly resume: NamesOf<HostRequest>;
   readonly cancel: NamesOf<CancelHostRequest>;
   readonly deliver: NamesOf<DeliveryRequest>;
   readonly inspect: NamesOf<Pick<HostRequest, 'caller'>>;
   readonly answer: NamesOf<Pick<HostRequest, 'caller' | 'env'>>;
 } = {
-  start: { caller: true, env: true, signal: true },
+  start: { caller: true, env: true, signal: true, idempotencyKey: true },
+  resume: { caller: true, env: true, signal: true },
   cancel: { caller: true, env: true, signal: true, reason: true },
   deliver: { env: true, signal: true },
   inspect: { caller: true },
@@ -140,6 +150,7 @@ export const hostGroups: Groups = {
   answers: answerNames,
   tasks: taskNames,
   resumableRequests: resumableNames,
+  starts: startNames,
   limits: Object.fromEntries(Object.keys(defaultHostLimits).map((name) => [name, true])),
   testing: testingNames,
 };

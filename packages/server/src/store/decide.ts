@@ -32,6 +32,8 @@ interface UsedBy {
   readonly digest: string;
   /** What the answers decided. */
   readonly decisions?: readonly string[] | undefined;
+  /** ID of the saga that a start began. Absent: the entry belongs to the saga. */
+  readonly sagaId?: string | undefined;
 }
 
 /** Facts about a token whose turn runs, or was interrupted. The body of its entry is the request. */
@@ -89,6 +91,8 @@ export type Decision =
 
 type Asked = Pick<
   GuardClaim,
+  | 'sagaId'
+  | 'turn'
   | 'jti'
   | 'action'
   | 'digest'
@@ -167,12 +171,13 @@ function questionOf(decision: string): string {
 }
 
 function firstUse(claim: Asked): UnfinishedToken {
-  const { jti, action, digest, decisions, leaseMs, expiresAt } = claim;
+  const { sagaId, turn, jti, action, digest, decisions, leaseMs, expiresAt } = claim;
   return {
     jti,
     action,
     digest,
     decisions,
+    ...(turn === 0 ? { sagaId } : {}),
     status: 'leased',
     leaseMs,
     isAgain: false,
@@ -199,6 +204,7 @@ export function letGo(used: UnfinishedToken, ranNothing: boolean): UnfinishedTok
 }
 
 /** Facts about a token whose turn has ended with a response. */
-export function finished({ jti, action, digest, decisions }: UnfinishedToken): FinishedToken {
-  return { jti, action, digest, decisions, status: 'finished' };
+export function finished(used: UnfinishedToken): FinishedToken {
+  const { jti, action, digest, decisions, sagaId } = used;
+  return { jti, action, digest, decisions, sagaId, status: 'finished' };
 }

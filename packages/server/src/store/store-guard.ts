@@ -52,14 +52,14 @@ export function storeGuard(store: SagaStore): SagaGuard {
    * or is over.
    */
   const replace = async (
-    { sagaId, turn, number, call, used, charge }: StoredFence,
+    { number, call, used, charge, ...held }: StoredFence,
     value: EntryValue,
     change: Partial<WriteOptions> = {},
   ): Promise<number | undefined> => {
     const bounds = { expiresAtMs: used.expiresAtMs, charge, ...change };
     let version = number;
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-      const written = await store.write(turnKey(sagaId, turn), value, version, bounds);
+      const written = await store.write(keyOf(held, used), value, version, bounds);
       if (written.status === 'written') return written.version;
       assertKnown(written);
       const stored = written.status === 'other' ? written.entry : undefined;
@@ -77,7 +77,7 @@ export function storeGuard(store: SagaStore): SagaGuard {
       const value = valueOf(left, held.request, held.call);
       return (await replace(held, value)) !== undefined;
     }
-    const key = turnKey(held.sagaId, held.turn);
+    const key = keyOf(held, held.used);
     if (await store.remove(key, held.number)) return true;
     // An earlier renewal has a later version, which only a write knows: a read may be late.
     const version = await renew(held);
@@ -130,15 +130,23 @@ export function replaceGuard(store: SagaStore, guard: SagaGuard): void {
 const maxAttempts = 5;
 
 async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict> {
-  const { sagaId, turn, charge } = claim;
-  const key = turnKey(sagaId, turn);
+  const { turn, charge } = claim;
+  const key = keyOf(claim, claim);
   const call = randomId();
   let stored: Entry | undefined;
   let nowMs = 0;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const decision = decide(stored && tokenOf(stored), claim, nowMs);
     if (decision.do === 'refuse') return decision.because;
-    if (decision.do === 'respond') return await respond(store, claim, decision);
+    // A repeated start has an ID of its own, which nothing knows.
+    const known = stored && tokenOf(stored).used.sagaId;
+    const sagaId = known ?? claim.sagaId;
+    if (decision.do === 'respond') {
+      const verdict = await respond(store, { ...claim, sagaId }, decision);
+      return known === undefined || typeof verdict === 'string'
+        ? verdict
+        : { ...verdict, sagaId: known };
+    }
     const { used, interrupted, isOther } = decision;
     const request = interrupted ?? claim.request;
     const written = await store.write(key, valueOf(used, request, call), stored?.version ?? 0, {
@@ -159,7 +167,12 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
     const right = { number: written.version, call, used, request, charge, keepsResponses };
     const run: StoredFence = { sagaId, turn, ...right };
     if (interrupted === undefined) return { run };
-    return { run, interrupted, ...(isOther ? { other: true } : {}) };
+    return {
+      run,
+      interrupted,
+      ...(isOther ? { other: true } : {}),
+      ...(known === undefined ? {} : { sagaId: known }),
+    };
   }
   return 'busy';
 }
@@ -217,6 +230,17 @@ function assertKnown({ status }: { readonly status: unknown }): void {
 
 function turnKey(sagaId: string, turn: number): EntryKey {
   return { group: sagaId, name: `turn:${turn}` };
+}
+
+/**
+ * Place of a claim. A start is looked up by its name: a request that repeats it does not know the ID
+ * of the saga.
+ */
+function keyOf(
+  { sagaId, turn }: Pick<GuardClaim, 'sagaId' | 'turn'>,
+  { jti }: Pick<GuardClaim, 'jti'>,
+): EntryKey {
+  return turnKey(turn === 0 ? jti : sagaId, turn);
 }
 
 /** Place of a claim, whose key is `<saga ID>:<name>`: beside the turns of the saga. */

@@ -7,7 +7,13 @@ import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { StepIds } from '../wire/step-answers.ts';
 import type { GuardVerdict } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
-import { atAnyTime, readSealedRecord, resumeTokenMethod } from './sealed-saga.ts';
+import {
+  atAnyTime,
+  readSealedRecord,
+  resumeTokenMethod,
+  sealSagaAs,
+  toSealedSaga,
+} from './sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
@@ -67,16 +73,37 @@ export function usableOf(
 export async function sealRequest(
   host: Keeper,
   saga: SealedSaga,
-  { answers, dialect, capabilities, at, commitsEachStep, cancels }: RetryableRequest,
+  request: RetryableRequest,
   round: number,
 ): Promise<string> {
-  // The waiting time of the client decides how far the turn runs, also if another request repeats
-  // the turn.
-  const { maxWait, ...rest } = dialect;
-  const kept: KeptCapabilities = { maxWait: maxWait?.(round), ...rest };
-  return await sealRecord(host, saga, {
-    begun: { answers: [...answers], traits: kept, capabilities, at, commitsEachStep, cancels },
-  });
+  return await sealRecord(host, saga, { begun: toKept(request, round) });
+}
+
+/**
+ * Seals a start for the guard, until its turn is finished: the saga, whose ID and secret only the
+ * first request has drawn, and the request.
+ */
+export async function sealStart(
+  { keys }: Pick<HostParts, 'keys'>,
+  saga: SealedSaga,
+  request: RetryableRequest,
+  round: number,
+): Promise<string> {
+  const bytes = JSON.stringify(toKept(request, round));
+  return await sealSagaAs('start', keys.responses, saga, [{ bytes, compress: false }]);
+}
+
+/** Opens a start that the guard kept under the name of another one. */
+export async function openStart(
+  { keys }: Pick<HostParts, 'keys'>,
+  { claims }: SealedSaga,
+  start: string,
+): Promise<{ readonly saga: SealedSaga; readonly request: RetryableRequest }> {
+  const sealed = await keys.responses.open(start, { purpose: 'start', ...atAnyTime });
+  const { turn, jti } = sealed.claims;
+  if (turn !== claims.turn || jti !== claims.jti) throw new TokenRefused('used');
+  const request = fromKept(readSealedRecord<KeptRequest>(sealed.streams[4], keptMembers));
+  return { saga: toSealedSaga(sealed, 0), request };
 }
 
 /** Opens a request that the guard kept. */
@@ -88,16 +115,7 @@ export async function openRequest(
   const { begun } = (await openRecord(host, saga, request)) as { readonly begun?: KeptRequest };
   // A response.
   if (begun === undefined) throw new TokenRefused('used');
-  const { answers, traits, capabilities, at, commitsEachStep, cancels } = begun;
-  const { maxWait, ...rest } = traits;
-  const kept = { ...rest, ...(typeof maxWait === 'number' ? { maxWait: () => maxWait } : {}) };
-  return {
-    answers: new Map(answers),
-    dialect: kept,
-    capabilities,
-    at,
-    ...present({ commitsEachStep, cancels }),
-  };
+  return fromKept(begun);
 }
 
 let memorySecret: string | undefined;
@@ -166,6 +184,29 @@ type KeptRequest = Pick<RetryableRequest, 'capabilities' | 'at' | 'commitsEachSt
   readonly traits: KeptCapabilities;
   readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
 };
+
+const keptMembers = {
+  answers: 'list',
+  traits: 'record',
+  capabilities: 'json?',
+  at: 'number',
+  commitsEachStep: 'boolean?',
+  cancels: 'boolean?',
+} as const;
+
+function toKept(request: RetryableRequest, round: number): KeptRequest {
+  const { answers, dialect, ...rest } = request;
+  // The waiting time of the client decides how far the turn runs, also if another request repeats
+  // the turn.
+  const { maxWait, ...others } = dialect;
+  return { answers: [...answers], traits: { maxWait: maxWait?.(round), ...others }, ...rest };
+}
+
+function fromKept({ answers, traits, ...rest }: KeptRequest): RetryableRequest {
+  const { maxWait, ...others } = traits;
+  const dialect = { ...others, ...(typeof maxWait === 'number' ? { maxWait: () => maxWait } : {}) };
+  return { ...rest, answers: new Map(answers), dialect };
+}
 
 /**
  * Maximum size of a kept result, and of the kept questions of a turn, in bytes: half of a response.

@@ -33,7 +33,7 @@ export async function repeatTurn(
   const isNews = !wentOn || (other === true && !isWake);
   if (isNews && ((await host.guard?.queue?.elects?.(saga)) ?? true))
     await noteSuspendedAgain(host, turn, { capabilities, dialect }, isCommitted);
-  await settleTurn(host, turn);
+  await settleTurn(host, turn, { isGuarded: true });
   if (other === true && !isWake) throw new TokenRefused('used');
   return { turn, isCommitted, wentOn, ...(verdict.isKnown === true ? { isKnown: true } : {}) };
 }

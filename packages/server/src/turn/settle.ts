@@ -20,14 +20,19 @@ interface Notice {
 // By turn: the queues are notified when the turn is kept.
 const notices = new WeakMap<SuspendedTurn, Notice>();
 
-/**
- * Notifies the queues of the operator. With a guard, call after the response is kept.
- * `isContinued`: the queue has a message that leads to this turn.
- */
+/** What the queue knows of a saga when a turn ends. */
+interface KnownToQueue {
+  /** `true` if the queue has a message that leads to this turn. @default false */
+  readonly isContinued?: boolean;
+  /** `true` if the queue may have a message of the saga, even of its first turn. */
+  readonly isGuarded: boolean;
+}
+
+/** Notifies the queues of the operator. With a guard, call after the response is kept. */
 export async function settleTurn(
   { observer: { hooks }, guard }: HostParts,
   turn: SagaTurn,
-  isContinued: boolean = false,
+  { isContinued = false, isGuarded }: KnownToQueue,
 ): Promise<void> {
   if (turn.status === 'suspended') {
     const { ofCancel, ofWake } = notices.get(turn) ?? {};
@@ -41,8 +46,7 @@ export async function settleTurn(
     sagaId,
     uncompensated: turn.status === 'failed' ? turn.uncompensated : [],
   });
-  // The queue knows nothing of a saga that ended in its first turn.
-  if (turn.turn > 1) await guard?.queue?.remove(sagaId);
+  if (isGuarded || turn.turn > 1) await guard?.queue?.remove(sagaId);
 }
 
 /** Client of a turn. */
@@ -76,7 +80,7 @@ export function noteSuspended(
   const wait = { due, hasClient: !isCommit && (!isWoken || turn.steps.length > 0) };
   notices.set(turn, {
     ofCancel: isHooked ? () => cancelFacts(host, saga, turn) : undefined,
-    ofWake: () => sendWake(host, saga, toAbsent(host, client), wait),
+    ofWake: async () => void (await sendWake(host, saga, toAbsent(host, client), wait)),
   });
 }
 
@@ -141,18 +145,18 @@ interface WakeTime {
   readonly at?: number;
 }
 
-/** Sends the message of a saga to the queue. */
+/** Sends the message of a saga to the queue. Resolves to `false` if the queue failed. */
 export async function sendWake(
   host: HostParts,
   saga: SealedSaga,
   client: AbsentClient,
   { due, hasClient = false, at }: WakeTime,
-): Promise<void> {
+): Promise<boolean> {
   const queue = host.guard?.queue;
-  if (queue === undefined) return;
+  if (queue === undefined) return true;
   const time =
     at ?? (due === undefined ? abandonedAt(saga.claims) : due + (hasClient ? answerGraceMs : 0));
-  await queue.send(await sealWake(host, saga, due, client), time);
+  return await queue.send(await sealWake(host, saga, due, client), time);
 }
 
 /**
@@ -171,15 +175,18 @@ export async function sendWakeOf(
   await sendWake(host, saga, toAbsent(host, client), { due, hasClient: true });
 }
 
-/** Sends the message of a begun turn, which finishes the turn if its process dies. */
+/**
+ * Sends the message of a begun turn, which finishes the turn if its process dies. Resolves to
+ * `false` if the queue failed.
+ */
 export async function sendBegunWake(
   host: HostParts,
   saga: SealedSaga,
   client: ClientOfTurn,
-): Promise<void> {
+): Promise<boolean> {
   // Nothing but the end is left of a call whose client has no token.
-  if (client.dialect.endsOnAbort === true) return;
-  await sendWake(host, saga, toAbsent(host, client), {
+  if (client.dialect.endsOnAbort === true) return true;
+  return await sendWake(host, saga, toAbsent(host, client), {
     due: host.timing.clock() + host.timing.leaseMs,
   });
 }

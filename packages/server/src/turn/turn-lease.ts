@@ -14,7 +14,12 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { letProcessEnd, longestTimerMs, sleep } from '../settings/clock.ts';
 import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
-import { openRequest, sealResponse, type RetryableRequest } from '../token/guard-records.ts';
+import {
+  openRequest,
+  openStart,
+  sealResponse,
+  type RetryableRequest,
+} from '../token/guard-records.ts';
 import { roundOf } from '../token/sealed-saga.ts';
 import { cannotContinue } from '../token/resolve-program.ts';
 import { repeatTurn } from './repeat-turn.ts';
@@ -100,6 +105,14 @@ export class Lease {
     this.#guard = request === undefined ? undefined : host.guard;
   }
 
+  /**
+   * The saga at the current turn. After the claim of a start that another request has begun, it is
+   * the saga of that request.
+   */
+  get saga(): SealedSaga {
+    return this.#saga;
+  }
+
   /** `true` if a guard keeps the turns. */
   get isGuarded(): boolean {
     return this.#guard !== undefined;
@@ -137,6 +150,8 @@ export class Lease {
         continue;
       }
       if ('response' in verdict) {
+        const { sagaId = this.#saga.sagaId } = verdict;
+        this.#saga = { ...this.#saga, sagaId };
         const repeated = await repeatTurn(this.#host, this.#saga, verdict, request);
         return { ...repeated, hasWaited: this.#waits > 0 };
       }
@@ -158,6 +173,11 @@ export class Lease {
    */
   begins(name: string): void {
     this.#begun.add(name);
+  }
+
+  /** Ends the lease of a turn that has run nothing in this process. */
+  async giveBack(): Promise<void> {
+    await this.#release(!this.#isAwaited);
   }
 
   /** Ends the run of an awaited request. Throws TokenRefused `used` if the run changed the saga. */
@@ -219,7 +239,7 @@ export class Lease {
     // Without a response, other answers may follow.
     if (response === undefined) await this.#keep((fence, { turns }) => turns.forget(fence));
     else await this.#keep((fence, { turns }) => turns.finish(fence, response));
-    await settleTurn(this.#host, turn);
+    await settleTurn(this.#host, turn, { isGuarded: this.isGuarded });
   }
 
   /**
@@ -238,7 +258,10 @@ export class Lease {
 
   async #open(sealed: string): Promise<RetryableRequest> {
     try {
-      return await openRequest(this.#host, this.#saga, sealed);
+      if (this.#saga.claims.turn > 0) return await openRequest(this.#host, this.#saga, sealed);
+      const { saga, request } = await openStart(this.#host, this.#saga, sealed);
+      this.#saga = saga;
+      return request;
     } catch (error) {
       await this.#release(false);
       throw error;
@@ -306,7 +329,7 @@ export class Lease {
     // A message of the first commit leads to the commits after it.
     const isContinued = this.#hasCommitted;
     this.#hasCommitted = true;
-    await settleTurn(this.#host, turn, isContinued);
+    await settleTurn(this.#host, turn, { isContinued, isGuarded: this.isGuarded });
   }
 
   #leave(turn: SuspendedTurn): never {

@@ -16,6 +16,7 @@ export type SagaHostErrorCode =
   | 'not_ended'
   | 'no_progress'
   | 'busy'
+  | 'already_started'
   | 'guard_down'
   | 'guard_full'
   | 'store_down'

@@ -12,6 +12,7 @@ const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
   'guard_down',
   'guard_full',
   'store_down',
+  'queue_down',
   'keys_down',
   'busy',
   'rate_limited',

@@ -175,16 +175,16 @@ test('a message that finishes an interrupted poll past a pivot waits for the nex
     yield* poll('packed', () => undefined, { everyMs: 20 * minute, totalTimeoutMs: 240 * hour });
     return 'on its way';
   });
-  const world = queued(parcel, { limits: { maxHoldMs: 0, maxLifetimeMs: hour, tokenTtlMs: hour } });
-  const dying = world.restart({
-    guard: { store: storeWithGuard(() => ({ finish: gone }), world.store) },
+  const shop = queued(parcel, { limits: { maxHoldMs: 0, maxLifetimeMs: hour, tokenTtlMs: hour } });
+  const dying = shop.restart({
+    guard: { store: storeWithGuard(() => ({ finish: gone }), shop.store) },
   });
-  suspended(await world.host.start('parcel', {}));
-  world.clock.now += 3 * hour;
-  const [sent] = world.queue.sent;
+  suspended(await shop.host.start('parcel', {}));
+  shop.clock.now += 3 * hour;
+  const [sent] = shop.queue.sent;
   if (sent === undefined) throw new Error('The queue has no message.');
   const { message } = sent;
   await expect(dying.deliver(message)).rejects.toMatchObject({ code: 'guard_down' });
-  world.clock.now += 21 * minute;
-  expect(await world.host.deliver(message)).toMatchObject({ status: 'waiting' });
+  shop.clock.now += 21 * minute;
+  expect(await shop.host.deliver(message)).toMatchObject({ status: 'waiting' });
 });

@@ -8,6 +8,7 @@ import {
   pivot,
   poll,
   saga,
+  SagaHostError,
   sleep,
   step,
   StepTimedOut,
@@ -310,25 +311,43 @@ export class RandomClient {
   token: string | undefined;
   expiresAt = 0;
   end: SagaTurn | undefined;
+  /** `true` if the client names its call, and may repeat it at any time. */
+  readonly isKeyed: boolean;
   #asked: readonly string[] = [];
   #last: { readonly token: string; readonly asked: readonly string[] } | undefined;
   #lost: { readonly token: string; readonly asked: readonly string[] } | undefined;
   readonly #world: HostileWorld;
   readonly #draw: () => number;
 
-  constructor(world: HostileWorld, draw: () => number) {
+  constructor(world: HostileWorld, draw: () => number, isKeyed: boolean = false) {
     this.#world = world;
+    this.isKeyed = isKeyed;
     this.#draw = draw;
   }
 
   async start(): Promise<void> {
-    // Without its first response, a client has no saga.
+    // Without its first response, a client without a key has no saga.
     this.#take(await this.#world.attempt((host) => host.start('random', {}), true));
+  }
+
+  /** Starts by a key, or repeats the start: its response may have been lost, or come late. */
+  async startAgain(isSafe: boolean = false): Promise<void> {
+    const named = { idempotencyKey: 'event' };
+    try {
+      const turn = await this.#world.attempt((host) => host.start('random', {}, named), isSafe);
+      // What was sent before the response belongs to an older token.
+      if (turn !== 'died') this.#lost = undefined;
+      this.#take(turn);
+    } catch (error) {
+      if (error instanceof SagaHostError && error.code === 'already_started')
+        this.#world.problems.push('An honest client was told that its call is forgotten.');
+    }
   }
 
   /** Sends a request with the newest token, or the last request again. */
   async act(isSafe: boolean = false): Promise<void> {
     if (this.token === undefined || this.end !== undefined) return;
+    if (this.isKeyed && this.#draw() < 0.1) return await this.startAgain(isSafe);
     const fresh = { token: this.token, asked: this.#draw() < 0.7 ? this.#asked : [] };
     // A request without a response is repeated unchanged. Another may come twice.
     const again = this.#draw() < 0.2 ? this.#last : undefined;

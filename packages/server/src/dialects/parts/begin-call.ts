@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import { AnswerConflict } from '@mcp-saga/core';
 import type { StepAnswer } from '../../wire/step-answers.ts';
@@ -44,7 +45,11 @@ export async function beginCall(
   const { saga, args, caller } = call;
   const token = resumeTokenOf(call);
   if (token === undefined)
-    return await host.start(saga.name, withoutContinuation(args), caller, { method, dialect });
+    return await host.start(saga.name, withoutContinuation(args), caller, {
+      method,
+      dialect,
+      ...present({ early: call.inputResponses }),
+    });
   // Interim results never contain tokens of sagas that only run as tasks.
   if (saga.task === 'require') throw frozenError(resumeTokenRefused);
   assertNoOtherAnswers(call);

@@ -4,6 +4,7 @@ import type { Caller } from '../../model/caller.ts';
 import type { DialectCapabilities } from '../../model/dialect-capabilities.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
+import { isUsed } from '../../requests/drive.ts';
 import { beginCall, isResumed } from './begin-call.ts';
 import { isPastPivot } from '../../token/resolve-program.ts';
 import { sendWakeOf } from '../../turn/settle.ts';
@@ -89,6 +90,8 @@ async function undoAbandoned(
     const { signal: _, ...caller } = call.caller;
     await host.cancel(token, caller, request);
   } catch (error) {
+    // The client has repeated its call, and that request has the saga now.
+    if (isUsed(error)) return;
     // The client is gone, so the error goes to the operator.
     hooks.onError(error);
   }

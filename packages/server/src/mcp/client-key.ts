@@ -1,0 +1,72 @@
+import type { ClientKey } from '../model/caller.ts';
+import { invalidField } from '../wire/errors.ts';
+import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
+import type { ClientSource, RequestContextLike } from './sdk.ts';
+
+/** Field of `_meta` in which a client names its call. */
+const idempotencyKeyField = 'io.github.mcp-saga/idempotencyKey';
+
+/** HTTP header for the same, as other APIs have it. */
+const idempotencyKeyHeader = 'idempotency-key';
+
+/** Maximum length of a key, in characters. */
+const maxKeyLength = 256;
+
+/** What hosts call their calls by, with the form of it. A repeated call has the same. */
+const keysOfHosts: readonly (readonly [field: string, form: RegExp])[] = [
+  ['claudecode/toolUseId', /^toolu_[\w-]{16,128}$/],
+];
+
+/**
+ * Reads the key by which the client of a request names it: a field of `_meta`, a header, or what a
+ * known host sends. Undefined if there is none.
+ * @throws WireError -32602 for a key of another form: a client that relies on it must
+ * know that it does not count
+ */
+export function clientKeyOf(
+  client: ClientSource,
+  context: RequestContextLike,
+): ClientKey | undefined {
+  const meta = context.mcpReq?.['_meta'] ?? context['_meta'] ?? {};
+  const sent = meta[idempotencyKeyField] ?? headerOf(context);
+  if (sent !== undefined) {
+    if (typeof sent !== 'string' || sent === '' || sent.length > maxKeyLength)
+      throw toWireError(
+        invalidField(
+          `${idempotencyKeyField} or Idempotency-Key: expected a string of 1 to ${maxKeyLength} characters`,
+        ),
+        sagaTokenRefused,
+        () => undefined,
+      );
+    return { key: sent, from: 'client', isLocal: isLocal(client) };
+  }
+  for (const [field, form] of keysOfHosts) {
+    const key = meta[field];
+    if (typeof key === 'string' && form.test(key))
+      return { key, from: 'host', isLocal: isLocal(client) };
+  }
+  return undefined;
+}
+
+/** `true` if the client has started this process, and is its only one. */
+function isLocal({ server: { transport } }: ClientSource): boolean {
+  const { _wire: wire, _stdin: input } = Object(transport) as {
+    readonly _stdin?: unknown;
+    /** Transport below that of `serveStdio`. */
+    readonly _wire?: { readonly _stdin?: unknown };
+  };
+  const { _stdin: below } = wire ?? {};
+  return (input ?? below) !== undefined;
+}
+
+/** Reads the header of a request in version 2 (`http.req`) or version 1 of the SDK. */
+function headerOf({ http, requestInfo }: RequestContextLike): unknown {
+  const { headers } = Object(http?.req ?? requestInfo) as {
+    readonly headers?: {
+      readonly get?: (name: string) => string | null;
+      readonly [name: string]: unknown;
+    };
+  };
+  if (typeof headers?.get === 'function') return headers.get(idempotencyKeyHeader) ?? undefined;
+  return headers?.[idempotencyKeyHeader];
+}

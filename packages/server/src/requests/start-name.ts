@@ -1,0 +1,68 @@
+import { canonicalize, digestText } from '@mcp-saga/seal';
+import type { ClientKey } from '../model/caller.ts';
+import type { Gate, HostParts } from '../settings/host-parts.ts';
+
+/** What a start is called by, besides the key of its client. */
+interface StartFacts {
+  readonly principal: string | null;
+  readonly tool: string;
+  readonly argsDigest: string;
+  /** Digest of answers that the client has sent with the call. */
+  readonly answersDigest?: string | undefined;
+}
+
+/**
+ * Name of a start in the store: a repetition of the call has the same name, and no other call has.
+ * Undefined: the start has no key that counts, or there is no store.
+ *
+ * The keys of the ring are no part of the name, so that a rotation does not split it. Nothing else
+ * is derived from the key of the client: ID and secret of the saga are random, so nobody who knows
+ * or repeats a key can predict anything of a saga.
+ */
+export async function startName(
+  host: HostParts,
+  sent: ClientKey,
+  { principal, tool, argsDigest, answersDigest }: StartFacts,
+): Promise<string | undefined> {
+  if (host.guard === undefined || !counts(host.gate, sent, principal)) return undefined;
+  const { from } = sent;
+  const { starts } = host.gate;
+  const key =
+    from === 'server' || starts.key === undefined
+      ? sent.key
+      : starts.key({ key: sent.key, from, tool });
+  if (key === undefined) return undefined;
+  return await digestText(
+    canonicalize([
+      'start',
+      host.keys.tenant ?? null,
+      host.audience,
+      principal,
+      tool,
+      argsDigest,
+      answersDigest ?? null,
+      // The same text by two ways is not the same key.
+      from,
+      key,
+    ]),
+  );
+}
+
+/** At least 128 random bits, in base64url or as a UUID. */
+const unguessable = /^[\w-]{22,}$/;
+
+/**
+ * `true` if the key of a client names a start. Whoever repeats a start gets its token, and keys
+ * stand in transcripts and logs: so the principal must be a person, or the key a secret of a caller
+ * whom the host lets do this.
+ */
+function counts(
+  { principal: by, starts }: Gate,
+  { key, from, isLocal = false }: ClientKey,
+  principal: string | null,
+): boolean {
+  if (from === 'server' || isLocal) return true;
+  // All users of a client application may share such a principal, and count their calls alike.
+  if (principal !== null && by !== 'client-only') return true;
+  return from === 'client' && starts.bearer === 'accept' && unguessable.test(key);
+}

@@ -1,0 +1,104 @@
+import { saga, step, type Principal } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { deferred } from '../fixtures/deferred.ts';
+import { minute, queued } from '../queue/queued.ts';
+
+const ada: Principal = { issuer: 'https://id.example', subject: 'ada', client: 'app' };
+const named = { caller: { principal: ada }, idempotencyKey: 'event-1' };
+
+/** A saga that charges and ships. Each step says whether its process dies in it. */
+function ordering({ dies }: { readonly dies?: 'charge' | 'ship' } = {}) {
+  const keys: Record<string, string[]> = { charge: [], ship: [], refund: [] };
+  let isDead = dies === undefined;
+  const act = (id: 'charge' | 'ship') =>
+    step(
+      id,
+      ({ idempotencyKey }) => {
+        keys[id]?.push(idempotencyKey);
+        if (dies !== id || isDead) return id;
+        isDead = true;
+        return new Promise<string>(() => undefined);
+      },
+      { compensate: (_, { idempotencyKey }) => void keys['refund']?.push(idempotencyKey) },
+    );
+  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    yield* act('charge');
+    yield* act('ship');
+    return 'shipped';
+  });
+  return { order, keys };
+}
+
+/** Resolves when what waits in this process has gone on. */
+const settled = async (): Promise<void> => {
+  for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('a start whose process has died', () => {
+  test.each(['charge', 'ship'] as const)(
+    'in the step %s is finished by its repetition, with the same keys',
+    async (dies) => {
+      const { order, keys } = ordering({ dies });
+      const { host, restart, clock } = queued(order);
+      void host.start('order', {}, named);
+      await settled();
+      clock.now += 5 * minute;
+      expect(await restart().start('order', {}, named)).toMatchObject({ result: 'shipped' });
+      expect(keys[dies]).toHaveLength(2);
+      expect(new Set(keys[dies]).size).toBe(1);
+      expect(keys['charge']?.length).toBeLessThanOrEqual(2);
+      expect(keys['refund']).toEqual([]);
+    },
+  );
+
+  test('is finished by the queue, without its client, and then known', async () => {
+    const { order, keys } = ordering({ dies: 'ship' });
+    const { host, restart, drain } = queued(order);
+    void host.start('order', {}, named);
+    await settled();
+    expect(await drain()).toMatchObject({ status: 'ended' });
+    expect(await restart().start('order', {}, named)).toMatchObject({ result: 'shipped' });
+    expect(new Set(keys['ship']).size).toBe(1);
+    expect(keys['ship']).toHaveLength(2);
+  });
+
+  test('goes on in the version that began it', async () => {
+    const { order, keys } = ordering({ dies: 'charge' });
+    const { host, restart, clock } = queued(order);
+    void host.start('order', {}, named);
+    await settled();
+    clock.now += 5 * minute;
+    const newer = saga(
+      { name: 'order', version: '2', forks: 'refuse', previous: [{ saga: order }] },
+      function* () {
+        yield* step('other', () => undefined);
+        return 'by version 2';
+      },
+    );
+    const next = restart({ sagas: [newer] });
+    expect(await next.start('order', {}, named)).toMatchObject({ result: 'shipped' });
+    expect(keys['ship']).toHaveLength(1);
+  });
+});
+
+test('a start that runs is waited for by its repetition', async () => {
+  const ends = deferred<undefined>();
+  let runs = 0;
+  const slow = saga({ name: 'slow', version: '1' }, function* () {
+    yield* step('charge', async () => {
+      runs += 1;
+      await ends.promise;
+    });
+    return 'paid';
+  });
+  const { host, restart } = queued(slow);
+  const both = [host, restart()].map((by) => by.start('slow', {}, named));
+  await settled();
+  ends.resolve(undefined);
+  const turns = await Promise.all(both);
+  expect(turns.map((turn) => ('result' in turn ? turn.result : undefined))).toEqual([
+    'paid',
+    'paid',
+  ]);
+  expect(runs).toBe(1);
+});
