@@ -27,6 +27,7 @@ const tokenKeys: Record<Purpose, string> = {
   ticket: 'tqJvZuhNEfc0BcQfqMirQ-9u38-3dYFzcIck8JMMJ9Q',
   answer: 'M4RsOQCKQG7B1yAlL7MkJojNETKXbT-6otAMtNnU7ko',
   wake: '5OWxj0DJamPDJ4WzNIOe-lx0ETMw3XjfWGMCEPXNky4',
+  start: 'o6qppgaLD5fJ5L8Ca2U6d5oqVZ-fsQuRh-kQVuxwb0Y',
 };
 
 const nonce = Uint8Array.from({ length: 12 }, (_, index) => 0x10 + index);

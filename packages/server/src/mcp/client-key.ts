@@ -12,9 +12,18 @@ const idempotencyKeyHeader = 'idempotency-key';
 /** Maximum length of a key, in characters. */
 const maxKeyLength = 256;
 
-/** What hosts call their calls by, with the form of it. A repeated call has the same. */
-const keysOfHosts: readonly (readonly [field: string, form: RegExp])[] = [
-  ['claudecode/toolUseId', /^toolu_[\w-]{16,128}$/],
+/** Fields of `_meta` by which a host names each use of a tool, with their forms. */
+type KeyOfHost = readonly (readonly [field: string, form: RegExp])[];
+
+/** What `pnpm hosts` has seen of real hosts. All fields of a host make its key. */
+const keysOfHosts: readonly KeyOfHost[] = [
+  // Claude Code
+  [['claudecode/toolUseId', /^toolu_[\w-]{16,128}$/]],
+  // Codex: the ID of a call is unique in its thread.
+  [
+    ['threadId', /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/],
+    ['callId', /^call_[\w-]{8,128}$/],
+  ],
 ];
 
 /**
@@ -40,12 +49,16 @@ export function clientKeyOf(
       );
     return { key: sent, from: 'client', isLocal: isLocal(client) };
   }
-  for (const [field, form] of keysOfHosts) {
-    const key = meta[field];
-    if (typeof key === 'string' && form.test(key))
-      return { key, from: 'host', isLocal: isLocal(client) };
+  for (const fields of keysOfHosts) {
+    const values = fields.map(([field]) => meta[field]);
+    if (fields.every(([, form], index) => isOfForm(values[index], form)))
+      return { key: values.join(' '), from: 'host', isLocal: isLocal(client) };
   }
   return undefined;
+}
+
+function isOfForm(value: unknown, form: RegExp): boolean {
+  return typeof value === 'string' && form.test(value);
 }
 
 /** `true` if the client has started this process, and is its only one. */

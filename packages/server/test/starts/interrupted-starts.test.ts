@@ -19,7 +19,7 @@ function ordering({ dies }: { readonly dies?: 'charge' | 'ship' } = {}) {
         isDead = true;
         return new Promise<string>(() => undefined);
       },
-      { compensate: (_, { idempotencyKey }) => void keys['refund']?.push(idempotencyKey) },
+      { compensate: ({ idempotencyKey }) => void keys['refund']?.push(idempotencyKey) },
     );
   const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
     yield* act('charge');

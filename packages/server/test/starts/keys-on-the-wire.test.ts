@@ -85,6 +85,11 @@ const ways = [
 ] as const satisfies readonly (readonly [Era, string])[];
 
 const user = { 'x-user': 'ada' };
+const ofCodex = {
+  callId: 'call_cd254af1-2764-4546-98b3-43f4a25b03ae',
+  itemId: 'fc_466b1a4a-0ebd-4169-9a5b-f427aea72ac3',
+  threadId: '01a2293d-2f7a-7cc0-8d7d-8a8e9feca76f',
+};
 const names: readonly (readonly [string, Named])[] = [
   [`_meta['${ownField}']`, { meta: { [ownField]: 'call-1' }, headers: user }],
   ['the header Idempotency-Key', { headers: { ...user, 'idempotency-key': 'call-1' } }],
@@ -92,6 +97,7 @@ const names: readonly (readonly [string, Named])[] = [
     'the ID of a tool use of Claude Code',
     { meta: { 'claudecode/toolUseId': 'toolu_01A09q90qw90lq917835lq9' }, headers: user },
   ],
+  ['the ID of a call of Codex in its thread', { meta: ofCodex, headers: user }],
 ];
 
 describe.each(ways)('%s %s', (...way) => {
@@ -146,6 +152,17 @@ describe.each(ways)('%s %s', (...way) => {
     expect(text).not.toContain('Size?');
     expect(charged).toEqual([]);
   });
+});
+
+test.each([
+  ['in another thread', { ...ofCodex, threadId: '01a2293d-46cc-7861-9c55-76ba2d33d34e' }],
+  ['without a thread', { callId: ofCodex.callId }],
+  ['that a client counts', { ...ofCodex, callId: 'call_1' }],
+])('the ID of a call of Codex %s is another key, or none', async (_, meta) => {
+  const { server, charged } = serverOf();
+  await call(server, ways[0], { meta: ofCodex, headers: user });
+  await call(server, ways[0], { meta, headers: user });
+  expect(new Set(charged).size).toBe(2);
 });
 
 test('a key of one way does not name the same key of another way', async () => {
