@@ -5,10 +5,11 @@ import {
   createSecret,
   digestArguments,
   digestText,
+  TokenRefused,
   type Claims,
 } from '@mcp-saga/seal';
 import { toArguments, toJson } from '../wire/step-answers.ts';
-import { drive, isUsed } from './drive.ts';
+import { drive } from './drive.ts';
 import { principalOf, rateLimited } from './open-for-caller.ts';
 import { requestWithoutAnswers } from './requested-turn.ts';
 import { startName } from './start-name.ts';
@@ -94,7 +95,10 @@ export async function start(
     if (taken.isCommitted && taken.isUsed === true) throw alreadyStarted(program.name);
     return taken.turn;
   } catch (error) {
-    throw isUsed(error) ? alreadyStarted(program.name) : error;
+    if (!(error instanceof TokenRefused)) throw error;
+    // What the store knows of the start was used by another request, or cannot be opened here.
+    host.observer.reject(error.reason);
+    throw alreadyStarted(program.name);
   }
 }
 

@@ -6,11 +6,12 @@ import {
   SagaError,
   step,
   type Principal,
+  type SagaStore,
 } from '@mcp-saga/server';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
-import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
+import { hostOf, newKey, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 
 const ada: Principal = { issuer: 'https://id.example', subject: 'ada', client: 'app' };
 const bob: Principal = { ...ada, subject: 'bob' };
@@ -101,6 +102,59 @@ describe('a start that is repeated with its key', () => {
     });
     expect(charged).toHaveLength(1);
   });
+});
+
+/** A store whose records are sealed, as those of a fleet. */
+function sealedStore(): SagaStore {
+  const store = memoryStore();
+  return { ...store, write: (...entry) => store.write(...entry) };
+}
+
+describe('a start during a rotation of keys', () => {
+  const phases = [oldKey, `${oldKey},${newKey}`, `${newKey},${oldKey}`, newKey];
+
+  test.each([
+    [0, 1],
+    [1, 0],
+    [1, 2],
+    [2, 1],
+    [2, 3],
+    [3, 2],
+  ])('acts once if it is tried in phase %i and in phase %i', async (first, second) => {
+    const store = sealedStore();
+    const clock = testClock();
+    const hostIn = (phase: number): TestHost => hostOf(pay, { store, clock, keys: phases[phase] });
+    const turns = [];
+    for (const phase of [first, second])
+      turns.push(await hostIn(phase).host.start('pay', { amount: 12 }, named));
+    expect(turns[1]).toEqual(turns[0]);
+    expect(charged).toHaveLength(1);
+  });
+
+  test('is not run again if its record cannot be opened any more', async () => {
+    const store = sealedStore();
+    await hostOf(pay, { store, keys: oldKey }).host.start('pay', { amount: 12 }, named);
+    const later = hostOf(pay, { store, keys: newKey });
+    await expect(later.host.start('pay', { amount: 12 }, named)).rejects.toMatchObject({
+      code: 'already_started',
+    });
+    expect(charged).toHaveLength(1);
+  });
+});
+
+test('starts of a principal at its limit are refused before any step, and others go on', async () => {
+  const limits = { maxKeptBytesPerPrincipal: 20_000 };
+  const { host } = hostOf(pay, { store: memoryStore(), limits });
+  let begun = 0;
+  const flood = async (): Promise<never> => {
+    for (; ; begun += 1)
+      await host.start('pay', { amount: 12 }, { ...named, idempotencyKey: `event-${begun}` });
+  };
+  await expect(flood()).rejects.toMatchObject({ code: 'guard_full' });
+  expect(begun).toBeGreaterThan(3);
+  expect(charged).toHaveLength(begun);
+  await host.start('pay', { amount: 12 }, { ...named, caller: { principal: bob } });
+  expect(charged).toHaveLength(begun + 1);
 });
 
 describe('another saga begins', () => {
