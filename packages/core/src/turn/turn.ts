@@ -256,12 +256,14 @@ export class Turn {
 
   /**
    * Reason why a turn cannot continue. If a `once` step cannot be claimed, the earlier token is
-   * still valid. In the first turn, no token could undo the steps, so the claim fails the saga.
+   * still valid. In a first turn that nobody can repeat, no token could undo the steps, so the claim
+   * fails the saga.
    */
   #whyOf(error: unknown): unknown {
-    const isFirst = this.#runtime.turn.number === 1;
-    if (!(error instanceof TurnAborted) || this.#runtime.request.signal.aborted || !isFirst)
-      return error;
+    const { turn, request } = this.#runtime;
+    // A turn that commits can be repeated, even the first one.
+    const canRepeat = turn.number > 1 || turn.commit !== undefined;
+    if (!(error instanceof TurnAborted) || request.signal.aborted || canRepeat) return error;
     this.#unclaimed = error;
     return error.cause;
   }

@@ -7,7 +7,13 @@ const ada: Principal = { issuer: 'https://id.example', subject: 'ada', client: '
 const named = { caller: { principal: ada }, idempotencyKey: 'event-1' };
 
 /** A saga that charges and ships. Each step says whether its process dies in it. */
-function ordering({ dies }: { readonly dies?: 'charge' | 'ship' } = {}) {
+function ordering({
+  dies,
+  commitEach = false,
+}: {
+  readonly dies?: 'charge' | 'ship';
+  readonly commitEach?: boolean;
+} = {}) {
   const keys: Record<string, string[]> = { charge: [], ship: [], refund: [] };
   let isDead = dies === undefined;
   const act = (id: 'charge' | 'ship') =>
@@ -21,7 +27,8 @@ function ordering({ dies }: { readonly dies?: 'charge' | 'ship' } = {}) {
       },
       { compensate: ({ idempotencyKey }) => void keys['refund']?.push(idempotencyKey) },
     );
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const options = { name: 'order', version: '1', forks: 'refuse', commitEach } as const;
+  const order = saga(options, function* () {
     yield* act('charge');
     yield* act('ship');
     return 'shipped';
@@ -35,10 +42,15 @@ const settled = async (): Promise<void> => {
 };
 
 describe('a start whose process has died', () => {
-  test.each(['charge', 'ship'] as const)(
-    'in the step %s is finished by its repetition, with the same keys',
-    async (dies) => {
-      const { order, keys } = ordering({ dies });
+  test.each([
+    ['charge', false],
+    ['ship', false],
+    ['charge', true],
+    ['ship', true],
+  ] as const)(
+    'in the step %s is finished by its repetition, with the same keys (commitEach: %s)',
+    async (dies, commitEach) => {
+      const { order, keys } = ordering({ dies, commitEach });
       const { host, restart, clock } = queued(order);
       void host.start('order', {}, named);
       await settled();
