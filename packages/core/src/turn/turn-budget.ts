@@ -50,10 +50,12 @@ export class TurnBudget {
    * @param isRepeatable - `true` if the effect may run before the client has a token
    */
   defers(now: number, isUncommitted: boolean, isRepeatable: boolean = false): boolean {
-    const { defersEffects, tokenBytes } = this.#runtime.turn;
+    const { defersEffects, tokenBytes, commit } = this.#runtime.turn;
     if (!this.hasTime(now) || defersEffects === true) return true;
     if (!this.canSuspend) return false;
-    return isUncommitted || (this.#commitFirst && tokenBytes === 0 && !isRepeatable);
+    // A first turn that commits can be repeated without a token.
+    const needsToken = this.#commitFirst && tokenBytes === 0 && commit === undefined;
+    return isUncommitted || (needsToken && !isRepeatable);
   }
 
   /** `true` if the turn may commit the state and continue. An undo may, even without time. */
