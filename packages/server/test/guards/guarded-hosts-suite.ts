@@ -57,6 +57,31 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       expect(await one.resume(token, answer('ship'))).toEqual(next);
     });
 
+    it('[T13] begin one saga for concurrent starts with one key, and find it afterwards', async () => {
+      const { hosts, did } = await setUp();
+      const named = { idempotencyKey: 'event-1' };
+      const begun = await Promise.all(hosts.map((host) => host.start('order', {}, named)));
+      const [one, other] = begun.map((turn) => suspended(turn));
+      expect(other?.sagaId).toBe(one?.sagaId);
+      const next = suspended(await hosts[1].resume(one?.token ?? '', answer('ship')));
+      const again = suspended(await hosts[0].start('order', {}, named));
+      expect(again).toMatchObject({ sagaId: next.sagaId, steps: [{ stepId: 'review' }] });
+      // One charge is that of the saga that the hosts began without a key.
+      expect(did.filter((effect) => effect === 'charge')).toHaveLength(2);
+    });
+
+    it('[T13] finish a start with an expired lease under its own keys', async () => {
+      const { hosts, did, pass } = await setUp({}, { finish: gone, release: gone });
+      const [dying, other] = hosts;
+      const named = { idempotencyKey: 'event-1' };
+      await expect(dying.start('order', {}, named)).rejects.toMatchObject({ code: 'guard_down' });
+      await pass(70_000);
+      const turn = suspended(await other.start('order', {}, named));
+      expect(turn).toMatchObject({ turn: 1, steps: [{ stepId: 'ship' }] });
+      expect(suspended(await other.start('order', {}, named)).sagaId).toBe(turn.sagaId);
+      expect(did.filter((effect) => effect === 'charge')).toHaveLength(3);
+    });
+
     it('[T13] delay an answer while a copy of an older request runs', async () => {
       const made = await make();
       const guard = storeGuard(made.store);
