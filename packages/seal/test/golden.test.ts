@@ -166,3 +166,13 @@ describe('the claims', () => {
     );
   });
 });
+
+describe('a derived secret', () => {
+  it.each(implementations)('is the golden one of its name, key, and audience (%s)', async (by) => {
+    const sealer = sealerWith({ implementation: by });
+    expect(toBase64Url(await sealer.deriveSecret('call-1'))).toBe(
+      'N7v-jrJxwZR9cRos9Gnl5IoISTB1Y01wIuccvk8284w',
+    );
+    expect(await sealer.deriveSecret('call-2')).not.toEqual(await sealer.deriveSecret('call-1'));
+  });
+});

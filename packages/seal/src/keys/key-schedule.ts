@@ -32,7 +32,16 @@ export function extract(key: Uint8Array): MaybePromise<Uint8Array> {
 
 /** Input of the only HMAC of HKDF-Expand: the info, then the block number 1. */
 export function expandInput({ purpose, audience, kid, sid }: Binding): Uint8Array<ArrayBuffer> {
-  const info = lengthPrefix([format, purpose, audience, kid, sid]);
+  return expanding([format, purpose, audience, kid, sid]);
+}
+
+/** The same for a secret with a name, which no token has for a purpose. */
+export function secretInput(audience: string, kid: string, name: string): Uint8Array<ArrayBuffer> {
+  return expanding([format, 'secret', audience, kid, name]);
+}
+
+function expanding(parts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const info = lengthPrefix(parts);
   const input = new Uint8Array(info.length + 1);
   input.set(info);
   input[info.length] = 1;

@@ -1,10 +1,10 @@
 import { optionError } from '../model/option-error.ts';
-import type { MaybePromise } from '../model/maybe-promise.ts';
+import { chain, type MaybePromise } from '../model/maybe-promise.ts';
 import { encodeClaims, type Purpose } from '../token/claims.ts';
 import { TokenRefused } from '../model/errors.ts';
-import { nonceLength, takeNonce } from '../digest/hash.ts';
+import { hmac, nonceLength, takeNonce } from '../digest/hash.ts';
 import type { Envelope } from '../token/envelope.ts';
-import { expandInput } from '../keys/key-schedule.ts';
+import { expandInput, secretInput } from '../keys/key-schedule.ts';
 import {
   pack,
   type StoredStream,
@@ -38,6 +38,9 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
 
   return {
     newSagaId: () => codec.encode(setup.random(16)),
+
+    deriveSecret: (name) =>
+      chain(first.prk(), (prk) => hmac(prk, secretInput(audience, first.kid, name))),
 
     seal: (purpose, sid, claims, streams) => {
       assertSealable(purpose, sid);

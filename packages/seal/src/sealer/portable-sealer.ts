@@ -1,10 +1,11 @@
 import { compactDecrypt } from 'jose/jwe/compact/decrypt';
 import { CompactEncrypt } from 'jose/jwe/compact/encrypt';
+import { chain } from '../model/maybe-promise.ts';
 import { encodeClaims, type Purpose } from '../token/claims.ts';
 import { TokenRefused } from '../model/errors.ts';
-import { hmacPortable, nonceLength, takeNonce } from '../digest/hash.ts';
+import { hmac, hmacPortable, nonceLength, takeNonce } from '../digest/hash.ts';
 import { toHeader } from '../token/envelope.ts';
-import { expandInput } from '../keys/key-schedule.ts';
+import { expandInput, secretInput } from '../keys/key-schedule.ts';
 import {
   pack,
   deflatePortable,
@@ -32,6 +33,9 @@ export function createPortableSealer(setup: Setup): Sealer {
 
   return {
     newSagaId: () => codec.encode(setup.random(16)),
+
+    deriveSecret: (name) =>
+      chain(first.prk(), (prk) => hmac(prk, secretInput(audience, first.kid, name))),
 
     seal: async (purpose, sid, claims, streams) => {
       assertSealable(purpose, sid);

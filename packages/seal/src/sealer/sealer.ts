@@ -68,6 +68,11 @@ export interface Sealer {
     streams: readonly Stream[],
   ): MaybePromise<string>;
   /**
+   * Derives 32 bytes from a name and the first key of the ring: the same in each process of the
+   * service, until its first key changes.
+   */
+  deriveSecret(name: string): MaybePromise<Uint8Array>;
+  /**
    * Opens a token of this service that meets the expectations. Throws only TokenRefused, with a
    * fixed message.
    */

@@ -12,19 +12,17 @@ interface StartFacts {
 }
 
 /**
- * Name of a start in the store: a repetition of the call has the same name, and no other call has.
- * Undefined: the start has no key that counts, or there is no store.
+ * Name of a start: a repetition of the call has the same name, and no other call has. Undefined: the
+ * start has no key that counts.
  *
- * The keys of the ring are no part of the name, so that a rotation does not split it. Nothing else
- * is derived from the key of the client: ID and secret of the saga are random, so nobody who knows
- * or repeats a key can predict anything of a saga.
+ * The keys of the ring are no part of the name, so that a rotation does not split it.
  */
 export async function startName(
   host: HostParts,
   sent: ClientKey,
   { principal, tool, argsDigest, answersDigest }: StartFacts,
 ): Promise<string | undefined> {
-  if (host.guard === undefined || !counts(host.gate, sent, principal)) return undefined;
+  if (!counts(host.gate, sent, principal)) return undefined;
   const { from } = sent;
   const { starts } = host.gate;
   const key =

@@ -62,6 +62,14 @@ export async function start(
       argsDigest,
       ...(request.early === undefined ? {} : { answersDigest: await digestEarly(request.early) }),
     }));
+  // With a store, only a name is derived from the key of the client: nobody who knows a key can
+  // predict anything of a saga. Without one, a repetition must at least send the same idempotency
+  // keys. A saga that can undo may not: a provider knows the key of an effect that was undone.
+  const isKept = named !== undefined && host.guard !== undefined;
+  const secret =
+    isKept || named === undefined || program.forks !== undefined
+      ? createSecret()
+      : await host.keys.sealer.deriveSecret(named);
   const claims: Claims = {
     method: request.method ?? 'host',
     entry: { target: program.name, argsDigest },
@@ -70,7 +78,7 @@ export async function start(
     engine: engineVersion,
     turn: 0,
     // No token has these claims. The guard knows a start by its name.
-    jti: named ?? sagaId,
+    jti: isKept ? named : sagaId,
     born,
     iat: born,
     exp: born,
@@ -78,7 +86,7 @@ export async function start(
   const saga = {
     sagaId,
     claims,
-    state: { program: state, secret: createSecret(), generation: 0 },
+    state: { program: state, secret, generation: 0 },
     tokenBytes: 0,
   };
   await assertFits(host, saga);
@@ -89,7 +97,7 @@ export async function start(
     follows: true,
     mayStay: false,
   };
-  if (named === undefined) return (await drive(host, first, caller)).turn;
+  if (!isKept) return (await drive(host, first, caller)).turn;
   try {
     const taken = await drive(host, first, caller);
     if (taken.isCommitted && taken.isUsed === true) throw alreadyStarted(program.name);

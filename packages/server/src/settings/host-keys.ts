@@ -149,7 +149,12 @@ function loadedKeys(source: KeySource, parts: KeysParts): Keys {
   };
   const ofCaller: LoadedSource['ofCaller'] = async (caller, waitUntil) =>
     await of(await tenantOf(caller), waitUntil);
-  const none: Sealer = { newSagaId, seal: refuseNoTenant, open: refuseNoTenant };
+  const none: Sealer = {
+    newSagaId,
+    deriveSecret: refuseNoTenant,
+    seal: refuseNoTenant,
+    open: refuseNoTenant,
+  };
   return { sealer: none, responses: none, source: { ofCaller, tenants: { tenantOf, of, links } } };
 }
 
@@ -225,6 +230,7 @@ function followingSealer(
   };
   return {
     newSagaId,
+    deriveSecret: async (name) => await choose(await loaded.newest()).deriveSecret(name),
     seal: async (...sealed) => await choose(await loaded.newest()).seal(...sealed),
     open,
   };

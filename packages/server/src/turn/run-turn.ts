@@ -35,6 +35,7 @@ import {
   type StepEvent,
 } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
+import { createSecret } from '@mcp-saga/seal';
 import {
   cannotContinue,
   isUntouchedMismatch,
@@ -347,13 +348,16 @@ async function continuedSaga(
   assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });
   const state = await program.begin(args, progress, 'server');
   const { claims } = saga;
+  // Without a store, the secret may be derived from the key of the client (`requests/start.ts`).
+  const isDerivable = host.guard === undefined && current.forks === undefined;
+  const secret = isDerivable && program.forks !== undefined ? createSecret() : saga.state.secret;
   return {
     program,
     saga: {
       ...saga,
       // The entry stays: a client repeats the call of the start.
       claims: { ...claims, saga: { name: program.name, version: program.version } },
-      state: { ...saga.state, program: state, generation: saga.state.generation + 1 },
+      state: { ...saga.state, secret, program: state, generation: saga.state.generation + 1 },
     },
   };
 }
