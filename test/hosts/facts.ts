@@ -8,6 +8,8 @@ export interface HostFacts {
   readonly declared: readonly string[];
   /** Dialects of the responses. */
   readonly dialects: readonly string[];
+  /** Fields of `_meta` by which the host may name a call: those outside of MCP. */
+  readonly callFields: readonly string[];
 }
 
 const prefix = 'io.modelcontextprotocol/';
@@ -35,7 +37,17 @@ export function factsOf(frames: readonly Frame[]): HostFacts {
     revision: [modern, negotiated].flatMap((hello) => hello?.protocolVersion ?? []).join(', '),
     declared: Object.entries(capabilities).flatMap(([name, value]) => describe(name, value)),
     dialects: dialectsOf(received),
+    callFields: [...new Set(sent.flatMap((message) => callFieldsOf(message)))].toSorted(),
   };
+}
+
+/** Fields of `_meta` of a tool call that MCP does not define. */
+function callFieldsOf({ method, params = {} }: Message): readonly string[] {
+  if (method !== 'tools/call') return [];
+  const defined = new Set(['progressToken', 'traceparent', 'tracestate']);
+  return Object.keys(Object(params['_meta']) as object).filter(
+    (field) => !field.startsWith(prefix) && !defined.has(field),
+  );
 }
 
 /** Clients of 2026-07-28 introduce themselves in every request. */

@@ -26,7 +26,10 @@ protocol.
 The server is \`serveSagas\` in two processes behind a proxy that alternates between them. "Yes" means that
 the server recorded each effect exactly once, and that the model read the result.
 
-Copilot CLI shows asterisks instead of a token to its model. Its servers therefore have a \`store\`, and return handles.
+Both processes share a \`store\`. Copilot CLI shows asterisks instead of a token to its model, so its servers return short tokens.
+
+For "lost first response", the proxy drops the response to the first call after the server has acted. No host repeats the call by
+itself: the model reads an error, and decides. A host that sends an ID of the call in \`_meta\` [acts once](../reference/wire.md#a-repeated-call) if it repeats that call.
 
 ${tables}
 

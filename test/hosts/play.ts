@@ -44,7 +44,7 @@ export async function play(
   const { model, wire } = world;
   const home = await mkdtemp(join(tmpdir(), 'mcp-saga-home-'));
   world.takeEffects();
-  wire.clear();
+  wire.clear(scenario.isCut === true);
   model.begin(scenario);
   const running = await host.start({
     installed,
@@ -82,6 +82,11 @@ function verdictOf(
   { model, wire, takeEffects }: World,
 ): Pick<Played, 'problem' | 'remark'> {
   const performed = takeEffects();
+  if (scenario.isCut === true) {
+    const calls = wire.frames.filter(({ message }) => message.method === 'tools/call').length;
+    if (performed.length !== 1) return { problem: `${performed.length} effects in ${calls} calls` };
+    return { remark: calls > 1 ? 'calls again' : 'calls once' };
+  }
   if (performed.join('\n') !== scenario.effects.join('\n'))
     return { problem: performed.length === 0 ? 'no effect' : `effects: ${performed.join('; ')}` };
   if (!model.hasSpoken) return { problem: 'no end' };

@@ -23,6 +23,7 @@ export function toTables(reports: readonly HostReport[], scenarios: readonly Sce
       facts.revision,
       facts.declared.join(', '),
       facts.dialects.join(', '),
+      facts.callFields.map((field) => `\`${field}\``).join(', ') || 'nothing',
     ];
   });
   const sagas = run.map(({ host, played }) => [
@@ -33,7 +34,7 @@ export function toTables(reports: readonly HostReport[], scenarios: readonly Sce
     notRun === undefined ? [] : [`- ${host.title} was not run: ${notRun}`],
   );
   return [
-    table(['host', 'package', 'MCP', 'declares', 'served by'], clients),
+    table(['host', 'package', 'MCP', 'declares', 'served by', 'names a call by'], clients),
     table(['host', ...scenarios.map(({ title }) => title)], sagas),
     ...(missing.length === 0 ? [] : [missing.join('\n')]),
   ].join('\n\n');

@@ -15,6 +15,8 @@ export interface Scenario {
   readonly isLarge?: boolean;
   /** Time limit, in milliseconds. Default 90 s. */
   readonly limitMs?: number;
+  /** `true` if the response to the first call is lost. */
+  readonly isCut?: boolean;
   /** `true` if it runs only with `--long`. */
   readonly isLong?: boolean;
 }
@@ -120,5 +122,13 @@ export const scenarios: readonly Scenario[] = [
     answer: accept,
     effects: ['Ada likes red'],
     shown: ['Noted by a task: Ada likes red.'],
+  },
+  {
+    title: 'lost first response',
+    tool: 'acts_first',
+    answer: accept,
+    effects: ['charged'],
+    shown: ['Charged once.'],
+    isCut: true,
   },
 ];

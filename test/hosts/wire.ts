@@ -24,6 +24,7 @@ export class Wire {
   readonly #targets: readonly URL[];
   #turn = 0;
   #frames: Frame[] = [];
+  #cuts = false;
 
   private constructor(targets: readonly URL[]) {
     this.#targets = targets;
@@ -49,9 +50,13 @@ export class Wire {
     return this.#frames;
   }
 
-  /** Forgets all messages. */
-  clear(): void {
+  /**
+   * Forgets all messages.
+   * @param cuts - `true` to lose the response to the next call of a tool
+   */
+  clear(cuts: boolean): void {
     this.#frames = [];
+    this.#cuts = cuts;
   }
 
   async close(): Promise<void> {
@@ -67,6 +72,14 @@ export class Wire {
     const sent = forward(request, this.#targets[this.#turn % this.#targets.length]!);
     outgoing.once('close', () => sent.cut());
     const response = await sent.response;
+    if (this.#cuts && request.body.includes('"tools/call"')) {
+      this.#cuts = false;
+      // The server has done its work, and nobody gets the response.
+      response.resume();
+      await once(response, 'close');
+      outgoing.destroy();
+      return;
+    }
     this.#tap(response);
     passOn(response, outgoing);
   }

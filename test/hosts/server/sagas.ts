@@ -140,6 +140,10 @@ export function createSagas(act: Act): readonly Program[] {
       yield* effect('progressed');
       return 'All five parts are done.';
     }),
+    saga({ name: 'acts_first', version: '1', description: 'Charges at once' }, function* () {
+      yield* effect('charged');
+      return 'Charged once.';
+    }),
     saga(
       { name: 'as_task', version: '1', description: 'Asks, works, and asks again', task: 'prefer' },
       function* () {

@@ -20,7 +20,12 @@ const sagas = serveSagas({
     model: 'accept',
   },
   tasks: { store, bearer: 'accept' },
-  ...(hasHandles === 'true' ? { store } : {}),
+  store,
+  shortTokens: hasHandles === 'true',
+  // Keys of hosts count for users.
+  auth: {
+    authenticate: () => ({ issuer: 'https://id.example', subject: 'ada', client: 'host' }),
+  },
   hooks: { onError: (error) => console.error('error', error) },
 });
 
