@@ -18,7 +18,7 @@ import {
   toAnswer,
 } from './multi-round-trip.ts';
 import { resumeToken, resumeTokenCapabilities, toTokenResult } from './resume-token.ts';
-import { createTask } from './tasks/create-task.ts';
+import { createTask, findTask } from './tasks/create-task.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/task-status.ts';
 import { guardFull } from '../guard/ask-guard.ts';
 import type { TaskSettings } from '../settings/task-settings.ts';
@@ -49,7 +49,7 @@ export const tasks: Dialect = {
       turn.status !== 'suspended' ||
       (turn.steps.length > 0 && !isDueBeside(host, call, turn, dialect))
     )
-      return await way.encode(turn);
+      return (await taskOfRepeated(host, offered, call, turn)) ?? (await way.encode(turn));
     if (isTask(host, call, turn)) {
       const task = await createTask(host, offered, call, turn);
       if (task === 'full') {
@@ -71,6 +71,18 @@ export const tasks: Dialect = {
     return await way.encode(await host.resume(turn.token, [], caller, request));
   },
 };
+
+/** Returns the task of a first call that its client repeats. The task asks its questions. */
+async function taskOfRepeated(
+  host: SagaHostCore,
+  offered: TaskSettings,
+  { caller, requestState }: ClientCall,
+  turn: SagaTurn,
+): Promise<object | undefined> {
+  const mayRepeat = caller.clientKey !== undefined && requestState === undefined;
+  if (!mayRepeat || turn.status !== 'suspended') return undefined;
+  return await findTask(host, offered, turn);
+}
 
 interface Way {
   /** Sealed method. */

@@ -12,7 +12,7 @@ import { sealRequest, sealStart, type RetryableRequest } from '../token/guard-re
 import type { GuardClaim } from '../model/guard.ts';
 import { chargeFor } from '../token/charge-for.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { cancelLifetime } from '../token/sealed-saga.ts';
+import { cancelLifetime, isNamed } from '../token/sealed-saga.ts';
 
 /**
  * Asks the guard. Throws `guard_down`, and reports the cause to `onError`: an error of Redis does
@@ -109,7 +109,7 @@ const redeliveryMs = 24 * 60 * 60 * 1000;
 /** Request for the turn of a token. */
 export interface TurnClaim extends Pick<
   GuardClaim,
-  'action' | 'digest' | 'decisions' | 'decided' | 'follows' | 'ends'
+  'action' | 'digest' | 'decisions' | 'decided' | 'follows' | 'learnsEnd' | 'ends'
 > {
   /** Part of the request needed to retry the turn. */
   readonly brought: RetryableRequest;
@@ -130,7 +130,7 @@ export async function claimOf(
   request: TurnClaim,
 ): Promise<GuardClaim> {
   const { claims, sagaId } = saga;
-  const { action, digest, decisions, decided, follows, ends } = request;
+  const { action, digest, decisions, decided, follows, learnsEnd, ends } = request;
   const { brought, round, isWake = false } = request;
   const now = host.timing.clock();
   // The message of an older turn leads to the turn whose message was lost, and comes after the
@@ -138,8 +138,10 @@ export async function claimOf(
   const isQueued = host.guard?.queue !== undefined;
   const deliveredAt = isWake ? now : isQueued ? Math.max(claims.exp, now) : undefined;
   const redeliveredUntil = deliveredAt === undefined ? 0 : deliveredAt + redeliveryMs;
-  const isStart = claims.turn === 0;
-  const startedUntil = isStart ? now + redeliveryMs : 0;
+  // A start is known as long as anything of its saga, so that no repetition begins another one. The
+  // turns after it lead a repetition to the newest one.
+  const isRepeatable = isNamed(saga);
+  const startedUntil = isRepeatable ? now + redeliveryMs : 0;
   return {
     sagaId,
     turn: claims.turn,
@@ -148,12 +150,12 @@ export async function claimOf(
     digest,
     ...present({ decisions, decided, keepsResponses: saga.state.hasPages }),
     ...(follows === true ? { follows } : {}),
-    request: await (isStart ? sealStart : sealRequest)(host, saga, brought, round),
+    ...(learnsEnd === true ? { learnsEnd } : {}),
+    request: await (claims.turn === 0 ? sealStart : sealRequest)(host, saga, brought, round),
     ...(ends === true ? { ends } : {}),
     charge: await chargeFor(host, claims, { isLimited: request.keptBytes !== undefined }),
     leaseMs: host.timing.leaseMs,
-    // A start is known as long as anything of its saga, so that no repetition begins another one.
-    expiresAt: isStart ? claimedUntil(host, claims) : guardedUntil(host, claims),
+    expiresAt: Math.max(guardedUntil(host, claims), isRepeatable ? claimedUntil(host, claims) : 0),
     respondsUntil: Math.max(wantedUntil(host, claims), redeliveredUntil, startedUntil) + margin,
   };
 }

@@ -1,6 +1,4 @@
 import type { ClientKey } from '../model/caller.ts';
-import { invalidField } from '../wire/errors.ts';
-import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
 import type { ClientSource, RequestContextLike } from './sdk.ts';
 
 /** Field of `_meta` in which a client names its call. */
@@ -8,9 +6,6 @@ const idempotencyKeyField = 'io.github.mcp-saga/idempotencyKey';
 
 /** HTTP header for the same, as other APIs have it. */
 const idempotencyKeyHeader = 'idempotency-key';
-
-/** Maximum length of a key, in characters. */
-const maxKeyLength = 256;
 
 /** Fields of `_meta` by which a host names each use of a tool, with their forms. */
 type KeyOfHost = readonly (readonly [field: string, form: RegExp])[];
@@ -29,8 +24,6 @@ const keysOfHosts: readonly KeyOfHost[] = [
 /**
  * Reads the key by which the client of a request names it: a field of `_meta`, a header, or what a
  * known host sends. Undefined if there is none.
- * @throws WireError -32602 for a key of another form: a client that relies on it must
- * know that it does not count
  */
 export function clientKeyOf(
   client: ClientSource,
@@ -38,17 +31,7 @@ export function clientKeyOf(
 ): ClientKey | undefined {
   const meta = context.mcpReq?.['_meta'] ?? context['_meta'] ?? {};
   const sent = meta[idempotencyKeyField] ?? headerOf(context);
-  if (sent !== undefined) {
-    if (typeof sent !== 'string' || sent === '' || sent.length > maxKeyLength)
-      throw toWireError(
-        invalidField(
-          `${idempotencyKeyField} or Idempotency-Key: expected a string of 1 to ${maxKeyLength} characters`,
-        ),
-        sagaTokenRefused,
-        () => undefined,
-      );
-    return { key: sent, from: 'client', isLocal: isLocal(client) };
-  }
+  if (sent !== undefined) return { key: sent as string, from: 'client', isLocal: isLocal(client) };
   for (const fields of keysOfHosts) {
     const values = fields.map(([field]) => meta[field]);
     if (fields.every(([, form], index) => isOfForm(values[index], form)))

@@ -39,6 +39,7 @@ export interface SagaCaller {
 
 /** Key by which a client names a call, so that a repetition of the call is known. */
 export interface ClientKey {
+  /** As received: only a start checks its form. */
   readonly key: string;
   /**
    * Who has made the key: the client of the protocol on purpose, the host around it as an ID of its

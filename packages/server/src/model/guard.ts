@@ -36,6 +36,11 @@ export interface GuardClaim {
    */
   readonly follows?: boolean;
   /**
+   * `true` if the request also accepts the response of a cancellation: it repeats a start, and
+   * follows the saga from there.
+   */
+  readonly learnsEnd?: boolean;
+  /**
    * Sealed content of the request, stored until the turn finishes, for another request to finish
    * the turn. A guard without it leaves an interrupted turn to the same request.
    */
@@ -134,11 +139,11 @@ export type GuardVerdict =
 export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;
   /**
-   * Stores the response of a turn, and forgets that of two turns before unless the claim
+   * Stores the response of a turn, at least until `respondsUntil` (ms since the epoch), and forgets that of two turns before unless the claim
    * `keepsResponses`. Returns `false` if the
    * lease expired and another request took over the turn.
    */
-  finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
+  finish(fence: Fence, sealedResponse: string, respondsUntil?: number): Awaitable<boolean>;
   /**
    * Lets the lease of a turn count from now. Called while a step runs for long, so that no other
    * request takes over a turn whose process lives.

@@ -14,6 +14,8 @@ export interface SagaState {
   readonly keptBytes?: number;
   /** `true` once the saga has shown a page: each of its tokens returns its own response. */
   readonly hasPages?: true | undefined;
+  /** `true` if the start of the saga has a name, by which it may be repeated. */
+  readonly isNamed?: true | undefined;
   /** `true` while the saga undoes its steps, which no limit of stored bytes refuses. */
   readonly undoes?: true | undefined;
   /** Trace parent of telemetry, carried by hosts without telemetry too. */

@@ -18,6 +18,8 @@ export interface RequestedTurn {
   readonly dialect: DialectCapabilities;
   /** See `ResumeRequest`. */
   readonly follows: boolean;
+  /** `true` for a start that may be repeated: it gets the newest turn, even that of a cancellation. */
+  readonly learnsEnd?: boolean;
   /** Method of another call that continues the saga. Default: the same call. */
   readonly method?: string | undefined;
   /** `true` if the token may stay good after a turn without changes. */

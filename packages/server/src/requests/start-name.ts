@@ -1,3 +1,4 @@
+import { optionError } from '@mcp-saga/core/shared';
 import { canonicalize, digestText } from '@mcp-saga/seal';
 import type { ClientKey } from '../model/caller.ts';
 import type { Gate, HostParts } from '../settings/host-parts.ts';
@@ -30,6 +31,8 @@ export async function startName(
       ? sent.key
       : starts.key({ key: sent.key, from, tool });
   if (key === undefined) return undefined;
+  if (!isKeyForm(key))
+    throw optionError('starts.key: expected a string of 1 to 256 characters, or undefined.');
   return await digestText(
     canonicalize([
       'start',
@@ -44,6 +47,11 @@ export async function startName(
       key,
     ]),
   );
+}
+
+/** `true` for the form of a key. */
+export function isKeyForm(key: unknown): key is string {
+  return typeof key === 'string' && key !== '' && key.length <= 256;
 }
 
 /** At least 128 random bits, in base64url or as a UUID. */

@@ -9,10 +9,10 @@ import {
   type Claims,
 } from '@mcp-saga/seal';
 import { toArguments, toJson } from '../wire/step-answers.ts';
-import { drive } from './drive.ts';
+import { drive, isUsed } from './drive.ts';
 import { principalOf, rateLimited } from './open-for-caller.ts';
 import { requestWithoutAnswers } from './requested-turn.ts';
-import { startName } from './start-name.ts';
+import { isKeyForm, startName } from './start-name.ts';
 import type { Caller } from '../model/caller.ts';
 import { invalidField, SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/request-types.ts';
@@ -54,6 +54,9 @@ export async function start(
   const born = host.timing.clock();
   // Prompts and resources have no effects.
   const clientKey = servedAs(program) === 'tool' ? caller.clientKey : undefined;
+  // A client that relies on its key must know that it does not count.
+  if (clientKey !== undefined && !isKeyForm(clientKey.key))
+    throw invalidField('idempotencyKey: expected a string of 1 to 256 characters');
   const named =
     clientKey &&
     (await startName(host, clientKey, {
@@ -86,7 +89,7 @@ export async function start(
   const saga = {
     sagaId,
     claims,
-    state: { program: state, secret, generation: 0 },
+    state: { program: state, secret, generation: 0, ...(isKept ? { isNamed: true as const } : {}) },
     tokenBytes: 0,
   };
   await assertFits(host, saga);
@@ -95,19 +98,28 @@ export async function start(
     ...requestWithoutAnswers(host, opened, { holder, dialect }),
     // A repeated start wants the newest turn, whatever has used the tokens before it.
     follows: true,
+    learnsEnd: true,
     mayStay: false,
+    // The first call may have been made by another method.
+    method: request.method,
   };
   if (!isKept) return (await drive(host, first, caller)).turn;
   try {
     const taken = await drive(host, first, caller);
-    if (taken.isCommitted && taken.isUsed === true) throw alreadyStarted(program.name);
+    // The saga has gone on where this request cannot follow.
+    if (taken.isUsed === true || isExpired(host, taken.turn)) throw alreadyStarted(program.name);
     return taken.turn;
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
-    // What the store knows of the start was used by another request, or cannot be opened here.
-    host.observer.reject(error.reason);
+    // The response is forgotten, or cannot be opened here.
+    if (!isUsed(error)) host.observer.reject(error.reason);
     throw alreadyStarted(program.name);
   }
+}
+
+/** `true` if a turn has a token that is no longer good. */
+function isExpired({ timing }: HostParts, turn: SagaTurn): boolean {
+  return turn.status === 'suspended' && turn.expiresAt <= timing.clock();
 }
 
 /**

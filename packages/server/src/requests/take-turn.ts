@@ -123,6 +123,7 @@ async function leaseRequest(
     round: roundOf(saga, holder),
     // A queue acts for an absent client.
     ...(holder.kind === 'queue' ? { isWake: true, ends: true } : { awaits: true, follows }),
+    ...present({ learnsEnd: requested.learnsEnd }),
     // An undo must not wait for room.
     ...(requested.isUnlimited || saga.state.undoes === true
       ? {}

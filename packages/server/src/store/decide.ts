@@ -16,6 +16,8 @@
  * 6. A request whose token only time has moved on follows the saga to its newest turn if the
  *    response is forgotten (`relate`). Another answer to the same question, with a later token, is
  *    a conflict, and so is a cancellation.
+ * 7. A start is a turn like any other, found by its name. Whoever repeats it also gets the response of
+ *    a cancellation, and takes over none.
  *
  * What must never happen: a turn runs with two different requests, or an interrupted turn is
  * forgotten. Hence `isAgain`: once a lease ended without a result, the turn can only be released,
@@ -98,6 +100,7 @@ type Asked = Pick<
   | 'digest'
   | 'decisions'
   | 'follows'
+  | 'learnsEnd'
   | 'ends'
   | 'awaits'
   | 'leaseMs'
@@ -113,7 +116,7 @@ type Asked = Pick<
 export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: number): Decision {
   if (stored === undefined)
     return { do: 'run', used: firstUse(claim), interrupted: undefined, isOther: false };
-  const { used, body, writtenAtMs } = stored;
+  const { used, body } = stored;
   const isSameAction = used.action === claim.action;
   const hasSameAnswers = used.digest === claim.digest;
   const isSameRequest = isSameAction && (hasSameAnswers || claim.follows === true);
@@ -121,13 +124,18 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
   // An unfinished turn can be handed to another request only together with its own.
   const canBeHandedOver = isFinished || body !== undefined;
   const mayEnd = claim.ends === true && used.action === 'resume' && canBeHandedOver;
+  // Who repeats a start learns of a cancellation, but takes over none.
+  if (claim.learnsEnd === true && used.action === 'cancel' && used.jti === claim.jti) {
+    if (isFinished) return { do: 'respond', response: body, isOther: false };
+    return refuse(isLeased(stored, nowMs) ? 'busy' : 'conflict');
+  }
   const onlyAwaits =
     claim.awaits === true && isSameAction && !isSameRequest && !isFinished && body !== undefined;
   if (used.jti !== claim.jti || !(isSameRequest || mayEnd || onlyAwaits)) return refuse('conflict');
   if (isFinished) {
     return { do: 'respond', response: body, isOther: !isSameRequest };
   }
-  if (used.status === 'leased' && nowMs < writtenAtMs + used.leaseMs) return refuse('busy');
+  if (isLeased(stored, nowMs)) return refuse('busy');
   if (!hasSameAnswers && body === undefined) return refuse('conflict');
   return {
     do: 'run',
@@ -142,6 +150,11 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
     interrupted: body,
     isOther: onlyAwaits,
   };
+}
+
+/** `true` while a request holds the lease of a turn. */
+function isLeased({ used, writtenAtMs }: StoredToken, nowMs: number): boolean {
+  return used.status === 'leased' && nowMs < writtenAtMs + used.leaseMs;
 }
 
 /**

@@ -85,13 +85,15 @@ export function storeGuard(store: SagaStore): SagaGuard {
   };
   return {
     begin: async (claim) => await begin(store, claim),
-    finish: async (fence, response) => {
+    finish: async (fence, response, respondsUntil = 0) => {
       const held = fence as StoredFence;
       // The response needs no ID: it is sealed, so no two calls write the same text.
       const value = { head: JSON.stringify(finished(held.used)), body: response };
       const forgotten = turnKey(held.sagaId, held.turn - 2).name;
       const outdated = held.keepsResponses === true ? undefined : forgotten;
-      const bounds = { bodyExpiresAtMs: held.used.respondsUntilMs, outdated };
+      const until = Math.max(held.used.respondsUntilMs, respondsUntil);
+      const bodyExpiresAtMs = Math.min(until, held.used.expiresAtMs);
+      const bounds = { bodyExpiresAtMs, outdated };
       return (await replace(held, value, bounds)) !== undefined;
     },
     renew: async (fence, nowMs) => (await renew(fence as StoredFence, nowMs)) !== undefined,
@@ -126,6 +128,9 @@ export function replaceGuard(store: SagaStore, guard: SagaGuard): void {
   replaced.set(store, guard);
 }
 
+/** A version that no entry has: a write for it only tells what is stored, and when. */
+const neverStored = Number.MAX_SAFE_INTEGER;
+
 /** Each attempt but the last lost a race with another request for the turn. */
 const maxAttempts = 5;
 
@@ -133,6 +138,8 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
   const { turn, charge } = claim;
   const key = keyOf(claim, claim);
   const call = randomId();
+  // The message of a start that was given back, or is forgotten, begins no saga.
+  const mustExist = turn === 0 && claim.ends === true;
   let stored: Entry | undefined;
   let nowMs = 0;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -149,7 +156,8 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
     }
     const { used, interrupted, isOther } = decision;
     const request = interrupted ?? claim.request;
-    const written = await store.write(key, valueOf(used, request, call), stored?.version ?? 0, {
+    const expected = stored?.version ?? (mustExist ? neverStored : 0);
+    const written = await store.write(key, valueOf(used, request, call), expected, {
       expiresAtMs: used.expiresAtMs,
       // The entry of an earlier request may have expired a lease before: a turn may outlast its token.
       mayHaveExpiredAtMs: claim.expiresAt - claim.leaseMs,
@@ -161,6 +169,7 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
     if (written.status !== 'written') {
       assertKnown(written);
       stored = written.entry;
+      if (stored === undefined && mustExist) return 'conflict';
       continue;
     }
     const { keepsResponses } = claim;

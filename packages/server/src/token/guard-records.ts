@@ -1,5 +1,11 @@
 import { type Json, SagaError, type ClientStep } from '@mcp-saga/core';
-import { isLargerThan, present, type ClientAnswer, sealedBytes } from '@mcp-saga/core/program';
+import {
+  engineVersion,
+  isLargerThan,
+  present,
+  type ClientAnswer,
+  sealedBytes,
+} from '@mcp-saga/core/program';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
 import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
@@ -16,6 +22,7 @@ import {
 } from './sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
+import { openSealed } from './resolve-program.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 
@@ -95,11 +102,13 @@ export async function sealStart(
 
 /** Opens a start that the guard kept under the name of another one. */
 export async function openStart(
-  { keys }: Pick<HostParts, 'keys'>,
+  { keys, observer }: Pick<HostParts, 'keys' | 'observer'>,
   { claims }: SealedSaga,
   start: string,
 ): Promise<{ readonly saga: SealedSaga; readonly request: RetryableRequest }> {
-  const sealed = await keys.responses.open(start, { purpose: 'start', ...atAnyTime });
+  const engines = { min: 1, max: engineVersion };
+  const expect = { purpose: 'start', engines, ...atAnyTime } as const;
+  const sealed = await openSealed(observer, keys.responses, start, expect);
   const { turn, jti } = sealed.claims;
   if (turn !== claims.turn || jti !== claims.jti) throw new TokenRefused('used');
   const request = fromKept(readSealedRecord<KeptRequest>(sealed.streams[4], keptMembers));

@@ -30,6 +30,11 @@ import { isOwnTurn, type Holder } from '../model/holder.ts';
  */
 export const resumeTokenMethod = 'tools/call#resumeToken';
 
+/** `true` if a request may repeat the start of a saga, and follow it from there. */
+export function isNamed({ state }: Pick<SealedSaga, 'state'>): boolean {
+  return state.isNamed === true;
+}
+
 /** Number of requests of the client up to a token. */
 export function roundsOf({ claims, state }: SealedSaga): number {
   return claims.turn - (state.ownTurns ?? 0);
@@ -100,6 +105,7 @@ function encodeOwn(state: SagaState): Uint8Array {
     k: keptBytes,
     i: requestId,
     p: state.hasPages,
+    s: state.isNamed,
     u: state.undoes,
   });
   const text = new TextEncoder().encode(`${rare === '{}' ? '' : rare}\n${program.head}`);
@@ -141,6 +147,7 @@ interface Rare {
   readonly k?: SagaState['keptBytes'];
   readonly i?: SagaState['requestId'];
   readonly p?: SagaState['hasPages'];
+  readonly s?: SagaState['isNamed'];
   readonly u?: SagaState['undoes'];
 }
 
@@ -165,16 +172,19 @@ export function toSealedSaga(sealed: Sealed, tokenBytes: number): SealedSaga {
         server: readSealedText(server),
       },
       ...present({ trace, ownTurns, keptBytes, requestId, hasPages: rare.p, undoes: rare.u }),
+      ...present({ isNamed: rare.s }),
     },
   };
 }
 
 function isRare(value: unknown): value is Rare {
   if (!isRecord(value)) return false;
-  const { g = 0, t = '', n = 0, k = 0, i = '', p = true, u = true } = value;
+  const { g = 0, t = '', n = 0, k = 0, i = '', p = true, u = true, s = true } = value;
   const texts = [t, i].every((member) => typeof member === 'string');
   return (
-    texts && p === true && u === true && [g, n, k].every((member) => Number.isSafeInteger(member))
+    texts &&
+    [p, u, s].every((member) => member === true) &&
+    [g, n, k].every((member) => Number.isSafeInteger(member))
   );
 }
 

@@ -102,9 +102,6 @@ class TurnRun {
   /** IDs of answers that no step waited for. */
   readonly #unknown: string[] = [];
 
-  /** `true` if the turn can end between two steps: a guard keeps the state, or the client gets it. */
-  readonly #commits: boolean;
-
   constructor(host: HostParts, request: TurnRequest, lease: Lease, services: Services) {
     this.#host = host;
     this.#services = services;
@@ -114,9 +111,13 @@ class TurnRun {
     this.#request = { ...request, saga: this.trace?.begin(request.saga) ?? request.saga };
     this.#began = host.timing.clock();
     if (request.intent.kind === 'answer') this.#deadline = this.#deadlineFrom(this.#began);
-    this.#commits =
-      request.intent.kind === 'answer' &&
-      (lease.isGuarded || resumableOf(request.holder) !== undefined);
+  }
+
+  /** `true` if the turn can end between two steps: a guard keeps the state, or the client gets it. */
+  get #commits(): boolean {
+    const { intent, holder, program } = this.#request;
+    const isKept = this.#lease.isGuarded && program.forks !== 'accept';
+    return intent.kind === 'answer' && (isKept || resumableOf(holder) !== undefined);
   }
 
   async take(): Promise<SagaTurn> {

@@ -20,7 +20,7 @@ import {
   sealResponse,
   type RetryableRequest,
 } from '../token/guard-records.ts';
-import { roundOf } from '../token/sealed-saga.ts';
+import { isNamed, roundOf } from '../token/sealed-saga.ts';
 import { cannotContinue } from '../token/resolve-program.ts';
 import { repeatTurn } from './repeat-turn.ts';
 import { SagaHostError } from '../wire/errors.ts';
@@ -194,10 +194,10 @@ export class Lease {
   async next({ turn, saga, program }: CommittedSaga): Promise<void> {
     const guard = this.#guard;
     const request = this.#request;
-    if (guard === undefined || request === undefined) return;
+    // Of a saga that accepts forks only the start is guarded: it keeps its lease until the end.
+    if (guard === undefined || request === undefined || program.forks === 'accept') return;
     await this.#commit(turn);
     this.#saga = saga;
-    if (program.forks === 'accept') return;
     const { brought } = request;
     const verdict = await this.#begin(
       guard,
@@ -238,7 +238,7 @@ export class Lease {
     const response = this.#response;
     // Without a response, other answers may follow.
     if (response === undefined) await this.#keep((fence, { turns }) => turns.forget(fence));
-    else await this.#keep((fence, { turns }) => turns.finish(fence, response));
+    else await this.#keep((fence, { turns }) => turns.finish(fence, response, this.#until(turn)));
     await settleTurn(this.#host, turn, { isGuarded: this.isGuarded });
   }
 
@@ -264,7 +264,10 @@ export class Lease {
       return request;
     } catch (error) {
       await this.#release(false);
-      throw error;
+      // Another process may be able to finish a start.
+      if (this.#saga.claims.turn > 0 || !(error instanceof TokenRefused)) throw error;
+      this.#host.observer.reject(error.reason);
+      throw tooLate();
     }
   }
 
@@ -323,13 +326,21 @@ export class Lease {
 
   async #commit(turn: SuspendedTurn): Promise<void> {
     const response = await this.#seal(turn, true);
-    await this.#keep((fence, { turns }) => turns.finish(fence, response));
+    await this.#keep((fence, { turns }) => turns.finish(fence, response, this.#until(turn)));
     this.#begun.clear();
     this.#hold(undefined);
     // A message of the first commit leads to the commits after it.
     const isContinued = this.#hasCommitted;
     this.#hasCommitted = true;
     await settleTurn(this.#host, turn, { isContinued, isGuarded: this.isGuarded });
+  }
+
+  /**
+   * Time until which a response is kept (ms since the epoch). A start may be repeated as long as the
+   * token in its response is good. Undefined: as the claim says.
+   */
+  #until(turn: SagaTurn): number | undefined {
+    return turn.status === 'suspended' && isNamed(this.#saga) ? turn.expiresAt : undefined;
   }
 
   #leave(turn: SuspendedTurn): never {

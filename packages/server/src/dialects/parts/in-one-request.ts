@@ -48,9 +48,12 @@ export async function inOneRequest(
         return withToken;
       }
       const answers = await answersTo(turn);
-      turn = await host.resume(turn.token, answers, caller, {
-        methods: [method],
-        dialect: dialect(),
+      const { token } = turn;
+      const request = { methods: [method], dialect: dialect() };
+      turn = await host.resume(token, answers, caller, request).catch((error: unknown) => {
+        if (!isUsed(error) || caller.clientKey === undefined || isResumed(call)) throw error;
+        // Another request of the same call has ended the saga: this one gets the result.
+        return beginCall(host, call, method, request.dialect);
       });
     }
     return call.toResult(turn);
@@ -79,6 +82,8 @@ async function undoAbandoned(
 ): Promise<void> {
   const { notifiesSuspended, hooks } = host.observer;
   const { token, turn, saga } = suspended;
+  // A client that has named its call may repeat it. The queue ends the saga if it does not.
+  if (call.caller.clientKey !== undefined && host.guard?.queue !== undefined) return;
   // The saga may have continued as another one.
   const forks = host.registry.named(saga)?.forks;
   const isRepeated = isResumed(call) && (forks === 'accept' || turn === first);

@@ -44,10 +44,30 @@ export async function createTask(
       ? await withoutStore(host, tasks, opened)
       : await withStore(host, tasks, store, call, { opened, turn });
   if (task === undefined || task === 'full') return task;
-  const wire = toWireTask(task.taskId, task, {
-    pollInterval: tasks.pollInterval,
-    now: host.timing.clock(),
+  return toTaskResult(host, tasks, task);
+}
+
+/** Returns the task of a saga whose call is repeated. Undefined if it has become none. */
+export async function findTask(
+  host: HostParts,
+  tasks: TaskSettings,
+  turn: SuspendedTurn,
+): Promise<object | undefined> {
+  const { store } = tasks;
+  if (store === undefined) return undefined;
+  const { saga } = await openTurn(host, turn);
+  const { sagaId, claims } = saga;
+  const known = await readTask({ host, store, sagaId, claims });
+  if (known === undefined) return undefined;
+  return toTaskResult(host, tasks, {
+    ...known.record,
+    taskId: storedTaskId(sagaId, known.claims),
   });
+}
+
+function toTaskResult(host: HostParts, tasks: TaskSettings, task: Created): object {
+  const now = host.timing.clock();
+  const wire = toWireTask(task.taskId, task, { pollInterval: tasks.pollInterval, now });
   return { resultType: 'task', ...wire };
 }
 
