@@ -15,6 +15,7 @@ import { answerRequest } from './outside/answer-request.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import type { SagaTurn } from './model/turn.ts';
 import { deliver } from './queue/deliver.ts';
+import { isKeyForm } from './requests/start-name.ts';
 import { studioOf } from './settings/check-options.ts';
 import { assertKnownRequest, requestNames } from './settings/known-options.ts';
 import {
@@ -212,7 +213,7 @@ function trimmed(token: string): string {
 function toStarter(request: StartHostRequest): Caller {
   const { idempotencyKey: key } = request;
   if (key === undefined) return toCaller(request);
-  if (typeof key !== 'string' || key === '' || key.length > 256)
+  if (!isKeyForm(key))
     throw optionError('host.start: idempotencyKey: expected a string of 1 to 256 characters.');
   return { ...toCaller(request), clientKey: { key, from: 'server' } };
 }

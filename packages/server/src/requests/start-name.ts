@@ -49,9 +49,9 @@ export async function startName(
   );
 }
 
-/** `true` for the form of a key. */
+/** `true` for the form of a key. A lone surrogate has no UTF-8. */
 export function isKeyForm(key: unknown): key is string {
-  return typeof key === 'string' && key !== '' && key.length <= 256;
+  return typeof key === 'string' && key !== '' && key.length <= 256 && !/\p{Cs}/u.test(key);
 }
 
 /** At least 128 random bits, in base64url or as a UUID. */

@@ -144,6 +144,7 @@ describe.each(ways)('%s %s', (...way) => {
     ['a key of 1 MB', 'x'.repeat(1024 * 1024)],
     ['an empty key', ''],
     ['a number', 7],
+    ['half a character', 'call-\ud800'],
   ])('refuses %s by name, and runs nothing', async (_, key) => {
     const { server, charged } = serverOf();
     const { last, text } = await call(server, way, { meta: { [ownField]: key }, headers: user });

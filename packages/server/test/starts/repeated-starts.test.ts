@@ -178,9 +178,12 @@ describe('another saga begins', () => {
   });
 });
 
-test.each(['', 'x'.repeat(257), 7])('the key %j is refused, and nothing runs', async (key) => {
-  const { host } = processes();
-  const request = { ...named, idempotencyKey: key as string };
-  await expect(host.start('pay', { amount: 12 }, request)).rejects.toThrow('idempotencyKey');
-  expect(charged).toEqual([]);
-});
+test.each(['', 'x'.repeat(257), '\ud800', 7])(
+  'the key %j is refused, and nothing runs',
+  async (key) => {
+    const { host } = processes();
+    const request = { ...named, idempotencyKey: key as string };
+    await expect(host.start('pay', { amount: 12 }, request)).rejects.toThrow('idempotencyKey');
+    expect(charged).toEqual([]);
+  },
+);
