@@ -1,70 +1,52 @@
 import {
   createSagaHost,
-  elicit,
   generateKey,
   memoryStore,
   saga,
   step,
-  type Program,
+  type SagaHost,
 } from '@mcp-saga/server';
-import { serveSagas, type SagaServer } from '@mcp-saga/server/serve';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import { coreOf } from '../../src/saga-host.ts';
 import { suspended } from '../fixtures/host.ts';
-import { post, read, type RawMessage } from '../fixtures/raw.ts';
+import type { RawMessage } from '../fixtures/raw.ts';
 import { overStdio } from '../fixtures/stdio-lines.ts';
-import { taskClient } from '../fixtures/task-client.ts';
-import { hostForAll } from '../fixtures/ways.ts';
 import { hour, minute, queued, recordingQueue } from '../queue/queued.ts';
+import { callShop, keyField, ordering, shopOf, type Order } from './shop.ts';
 
-const user = { issuer: 'https://id.example', subject: 'ada', client: 'app' };
-const caller = { principal: user };
+const caller = { principal: { issuer: 'https://id.example', subject: 'ada', client: 'app' } };
 const named = { caller, idempotencyKey: 'event-1' };
-const keyed = { 'io.github.mcp-saga/idempotencyKey': 'call-1' };
+const meta = { [keyField]: 'call-1' };
 const large = { action: 'accept', content: { size: 'L' } } as const;
 const sized = [{ stepId: 'size', result: large }];
-
-interface Order {
-  readonly order: Program;
-  readonly acted: readonly string[];
-}
-
-interface OrderOptions {
-  readonly forks?: 'refuse' | 'accept';
-  readonly asks?: readonly string[];
-  readonly fails?: boolean;
-  readonly timeoutMs?: number;
-  readonly task?: 'prefer';
-}
-
-/** A saga that charges, and then fails or asks. */
-function ordering(options: OrderOptions = {}): Order {
-  const { forks = 'refuse', asks = ['size'], fails = false, timeoutMs, task } = options;
-  const acted: string[] = [];
-  const definition = { name: 'order', version: '1', forks, ...(task && { task }) } as const;
-  const order = saga(definition, function* () {
-    yield* step('charge', () => void acted.push('charge'), {
-      compensate: () => void acted.push('undo'),
-    });
-    if (fails) throw new Error('Out of stock.');
-    for (const id of asks)
-      yield* elicit(id, {
-        message: `${id}?`,
-        schema: z.object({ size: z.string() }),
-        ...(timeoutMs && { timeoutMs }),
-      });
-    return 'done';
-  });
-  return { order, acted };
-}
+const chargedAndUndone = [expect.any(String), 'undo'];
 
 describe('a saga that accepts forks', () => {
   test('undoes once, although its start is repeated', async () => {
     const { order, acted } = ordering({ forks: 'accept', fails: true });
     const { host } = queued(order);
     await host.start('order', {}, named);
-    expect(await host.start('order', {}, named)).toMatchObject({ status: 'failed' });
-    expect(acted).toEqual(['charge', 'undo']);
+    // A commit would be a turn of its own.
+    const again = await host.start('order', {}, named);
+    expect(again).toMatchObject({ status: 'failed', turn: 1 });
+    expect(acted).toEqual(chargedAndUndone);
+  });
+
+  test('acts once in its first turn, although a resumable request commits there', async () => {
+    const ran: string[] = [];
+    const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+      yield* step('charge', () => void ran.push('charge'));
+      yield* step('ship', () => void ran.push('ship'));
+      return 'shipped';
+    });
+    const core = coreOf(queued(order).host);
+    const resumable = { id: 1, beganAt: 0, dialect: {}, report: () => Promise.resolve() };
+    const request = { method: 'tools/call', holder: { kind: 'client', resumable } } as const;
+    const keyed = { ...caller, clientKey: () => ({ key: 'event-1', from: 'server' as const }) };
+    const first = await core.start('order', {}, keyed, request);
+    const again = await core.start('order', {}, keyed, request);
+    expect([first, again]).toMatchObject([{ result: 'shipped' }, { result: 'shipped' }]);
+    expect(ran).toEqual(['charge', 'ship']);
   });
 
   test('undoes once, although the message of its start is delivered', async () => {
@@ -72,7 +54,7 @@ describe('a saga that accepts forks', () => {
     const { host, next } = queued(order);
     await host.start('order', {}, named);
     await next();
-    expect(acted).toEqual(['charge', 'undo']);
+    expect(acted).toEqual(chargedAndUndone);
   });
 });
 
@@ -97,29 +79,16 @@ describe('a repeated start gets the stored failure', () => {
     'of a call whose first request the client cancels %s the repetition',
     async (when) => {
       const { order, acted } = ordering();
-      const host = createSagaHost({
-        sagas: [order],
-        keys: generateKey(),
-        audience: 'shop',
-        store: memoryStore(),
-        hooks: { onWarning: () => undefined, onReject: () => undefined },
-      });
-      const client = await overStdio(host, 'version 1', { elicitation: {} });
-      const callAs = (id: string): void =>
-        client.send({
-          id,
-          method: 'tools/call',
-          params: { name: 'order', arguments: {}, _meta: keyed },
-        });
-      const isQuestion = ({ method }: RawMessage): boolean => method === 'elicitation/create';
-      const cancelFirst = async (): Promise<void> => {
-        client.send({ method: 'notifications/cancelled', params: { requestId: 'first' } });
-        while (!acted.includes('undo')) await new Promise((resolve) => setImmediate(resolve));
-      };
-      callAs('first');
+      const host = createSagaHost({ ...hostOptions(order), store: memoryStore() });
+      const client = await session(host);
+      client.callAs('first');
       const { id: lost } = await client.first(isQuestion);
+      const cancelFirst = async (): Promise<void> => {
+        client.cancel('first');
+        while (!acted.includes('undo')) await turnOfLoop();
+      };
       if (when === 'before') await cancelFirst();
-      callAs('again');
+      client.callAs('again');
       if (when === 'after') {
         const { id } = await client.first((one) => isQuestion(one) && one.id !== lost);
         await cancelFirst();
@@ -129,20 +98,72 @@ describe('a repeated start gets the stored failure', () => {
       client.end();
       expect(error).toBeUndefined();
       expect(result).toMatchObject({ isError: true });
-      expect(acted).toEqual(['charge', 'undo']);
+      expect(acted).toEqual(chargedAndUndone);
     },
   );
 });
 
-test('a repeated call that became a task, which asks, gets the task', async () => {
-  const { order } = ordering({ task: 'prefer' });
-  const { host } = hostForAll([order], { store: memoryStore() });
-  const client = taskClient(host, { clientId: 'ada' });
-  const { taskId } = await client.call('order', {}, { _meta: keyed });
-  await client.idle();
-  const again = await client.call('order', {}, { _meta: keyed });
-  expect(again).toMatchObject({ resultType: 'task', taskId });
+describe('a call whose first connection is lost while it asks, on a host with a queue', () => {
+  test('is left to its repetition, which is answered', async () => {
+    const { order, acted } = ordering();
+    const { host } = queued(order);
+    const lost = await session(host);
+    lost.callAs('first');
+    await lost.first(isQuestion);
+    lost.end();
+    // What ends with the connection, ends in these turns of the loop.
+    for (let turns = 0; turns < 50; turns += 1) await turnOfLoop();
+    expect(acted).toHaveLength(1);
+    const client = await session(host);
+    client.callAs('again');
+    const { id } = await client.first(isQuestion);
+    client.send({ id, result: large });
+    const { result } = await client.first((message) => message.id === 'again');
+    expect(result).toMatchObject({ content: [{ text: 'done' }] });
+    expect(acted).toHaveLength(1);
+    client.end();
+  });
+
+  test('is undone at once if its saga accepts forks, which no queue ends', async () => {
+    const { order, acted } = ordering({ forks: 'accept' });
+    const { host } = queued(order);
+    const lost = await session(host);
+    lost.callAs('first');
+    await lost.first(isQuestion);
+    lost.end();
+    while (!acted.includes('undo')) await turnOfLoop();
+    expect(acted).toEqual(chargedAndUndone);
+  });
 });
+
+function hostOptions(order: Order['order']) {
+  return {
+    sagas: [order],
+    keys: generateKey(),
+    audience: 'shop',
+    hooks: { onWarning: () => undefined, onReject: () => undefined },
+  };
+}
+
+/** A session over stdio, in which the server asks during the call. */
+async function session(host: SagaHost) {
+  const lines = await overStdio(host, 'version 1', { elicitation: {} });
+  const params = { name: 'order', arguments: {}, _meta: meta };
+  return {
+    ...lines,
+    callAs: (id: string): void => lines.send({ id, method: 'tools/call', params }),
+    cancel: (requestId: string): void =>
+      lines.send({ method: 'notifications/cancelled', params: { requestId } }),
+  };
+}
+
+function isQuestion({ method }: RawMessage): boolean {
+  return method === 'elicitation/create';
+}
+
+async function turnOfLoop(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
 
 describe('without a queue', () => {
   const alone = { queue: undefined } as never;
@@ -154,6 +175,15 @@ describe('without a queue', () => {
     await host.resume(token, sized, { caller });
     clock.now += 2 * hour;
     expect(await host.start('order', {}, named)).toMatchObject({ result: 'done' });
+  });
+
+  test('a repeated start is told so if nobody can answer its question any more', async () => {
+    const { order, acted } = ordering();
+    const { host, clock } = queued(order, alone);
+    await host.start('order', {}, named);
+    clock.now += 2 * hour;
+    await expect(host.start('order', {}, named)).rejects.toMatchObject({ code: 'already_started' });
+    expect(acted).toHaveLength(1);
   });
 
   test('a repeated start finds a live saga at its newest turn', async () => {
@@ -177,63 +207,48 @@ test('a repeated start of a saga that waits for days gets its token, as long as 
   expect(await host.start('order', {}, named)).toMatchObject({ status: 'suspended' });
 });
 
-/** Calls a tool of a server by a client with these capabilities. */
-async function call(
-  server: SagaServer,
-  capabilities: object,
-  more: object = {},
-  meta: object = keyed,
-): Promise<RawMessage> {
-  const all = { ...meta, 'io.modelcontextprotocol/clientCapabilities': capabilities };
-  const params = { name: 'order', arguments: {}, ...more, _meta: all };
-  const request = post('modern', 'tools/call', params, 1, { headers: { 'mcp-name': 'order' } });
-  return (await read(await server.fetch(request))).last;
-}
-
-function serverOf({ order }: Order): SagaServer {
-  return serveSagas({
-    name: 'shop',
-    version: '1.0.0',
-    sagas: [order],
-    keys: 'ephemeral',
-    store: memoryStore(),
-    answers: { model: 'accept' },
-    auth: { authenticate: () => user },
-    http: { allowedHosts: ['localhost'] },
-    hooks: { onWarning: () => undefined },
-  });
-}
-
 describe('a call that is repeated in another way continues in that way', () => {
-  const forms = { elicitation: {} };
+  const byRounds = { meta, capabilities: { elicitation: {} } };
+  const byTokens = { meta, capabilities: {} };
 
   test('from rounds to a resume token', async () => {
-    const server = serverOf(ordering());
-    await call(server, forms);
-    const { result } = await call(server, {});
-    const args = {
-      resumeToken: result?.['nextResumeToken'],
-      answers: JSON.stringify({ size: large }),
-    };
-    expect(await call(server, {}, { arguments: args })).not.toHaveProperty('error');
+    const server = shopOf(ordering());
+    await callShop(server, byRounds);
+    const { last } = await callShop(server, byTokens);
+    const answers = JSON.stringify({ size: large });
+    const args = { resumeToken: last.result?.['nextResumeToken'], answers };
+    const end = await callShop(server, { ...byTokens, more: { arguments: args } });
+    expect(end.last.error).toBeUndefined();
+    expect(end.text).toContain('done');
   });
 
   test('from a resume token to rounds', async () => {
-    const server = serverOf(ordering());
-    await call(server, {});
-    const { result } = await call(server, forms);
-    const round = { requestState: result?.['requestState'], inputResponses: { size: large } };
-    expect(await call(server, forms, round)).not.toHaveProperty('error');
+    const server = shopOf(ordering());
+    await callShop(server, byTokens);
+    const { last } = await callShop(server, byRounds);
+    const { requestState } = Object(last.result) as { readonly requestState?: unknown };
+    const more = { requestState, inputResponses: { size: large } };
+    const end = await callShop(server, { ...byRounds, more });
+    expect(end.last.error).toBeUndefined();
+    expect(end.text).toContain('done');
+  });
+
+  test('and a key of another form is no matter after the start', async () => {
+    const server = shopOf(ordering());
+    const { last } = await callShop(server, byRounds);
+    const { requestState } = Object(last.result) as { readonly requestState?: unknown };
+    const more = { requestState, inputResponses: { size: large } };
+    const end = await callShop(server, { ...byRounds, meta: { [keyField]: 7 }, more });
+    expect(end.text).toContain('done');
   });
 });
 
-test('a key of another form is no matter after the start', async () => {
-  const server = serverOf(ordering());
-  const forms = { elicitation: {} };
-  const { result } = await call(server, forms);
-  const round = { requestState: result?.['requestState'], inputResponses: { size: large } };
-  const bad = { 'io.github.mcp-saga/idempotencyKey': 7 };
-  expect(await call(server, forms, round, bad)).not.toHaveProperty('error');
+test('the queue forgets a start whose saga has ended in its first turn', async () => {
+  const { order } = ordering({ asks: [] });
+  const { host, queue } = queued(order);
+  const { sagaId } = await host.start('order', {}, named);
+  expect(queue.sent).toHaveLength(1);
+  expect(queue.removed).toEqual([sagaId]);
 });
 
 test('a message that the queue stored, and then failed, begins no saga', async () => {
@@ -256,17 +271,30 @@ test('a message that the queue stored, and then failed, begins no saga', async (
 
 test.each(['', 'x'.repeat(257), 7])('starts.key may not return %j', async (key) => {
   const { order, acted } = ordering();
-  const server = serveSagas({
-    name: 'shop',
-    version: '1.0.0',
-    sagas: [order],
-    keys: 'ephemeral',
-    store: memoryStore(),
-    auth: { authenticate: () => user },
-    http: { allowedHosts: ['localhost'] },
-    starts: { key: () => key as string },
-    hooks: { onError: () => undefined, onWarning: () => undefined },
-  });
-  expect(await call(server, {})).toHaveProperty('error');
+  const server = shopOf(
+    { order },
+    {
+      starts: { key: () => key as string },
+      hooks: { onError: () => undefined, onWarning: () => undefined },
+    },
+  );
+  expect((await callShop(server, { meta })).last).toHaveProperty('error');
   expect(acted).toEqual([]);
 });
+
+describe('a start that was refused may be repeated, and begins its saga', () => {
+  test.each([
+    ['by authorize', { authorize: () => isOpen }, 'forbidden'],
+    ['by rateLimit', { rateLimit: () => isOpen }, 'rate_limited'],
+  ])('%s', async (_, auth, code) => {
+    isOpen = false;
+    const { order, acted } = ordering();
+    const { host } = queued(order, { auth });
+    await expect(host.start('order', {}, named)).rejects.toMatchObject({ code });
+    isOpen = true;
+    expect(await host.start('order', {}, named)).toMatchObject({ status: 'suspended' });
+    expect(acted).toHaveLength(1);
+  });
+});
+
+let isOpen = true;

@@ -51,7 +51,8 @@ export async function inOneRequest(
       const { token } = turn;
       const request = { methods: [method], dialect: dialect() };
       turn = await host.resume(token, answers, caller, request).catch((error: unknown) => {
-        if (!isUsed(error) || caller.clientKey === undefined || isResumed(call)) throw error;
+        const mayRepeat = caller.clientKey !== undefined && !isResumed(call);
+        if (!isUsed(error) || !mayRepeat) throw error;
         // Another request of the same call has ended the saga: this one gets the result.
         return beginCall(host, call, method, request.dialect);
       });
@@ -82,15 +83,15 @@ async function undoAbandoned(
 ): Promise<void> {
   const { notifiesSuspended, hooks } = host.observer;
   const { token, turn, saga } = suspended;
-  // A client that has named its call may repeat it. The queue ends the saga if it does not.
-  if (call.caller.clientKey !== undefined && host.guard?.queue !== undefined) return;
   // The saga may have continued as another one.
   const forks = host.registry.named(saga)?.forks;
   const isRepeated = isResumed(call) && (forks === 'accept' || turn === first);
   if (forks === undefined || isRepeated) return;
   try {
     const isQueued = notifiesSuspended && forks === 'refuse';
-    if (isQueued && isPastPivot(await openTurn(host, suspended))) return;
+    // A client that has named its call may repeat it. The queue ends the saga if it does not.
+    const mayRepeat = call.caller.clientKey !== undefined;
+    if (isQueued && (mayRepeat || isPastPivot(await openTurn(host, suspended)))) return;
     const request = { methods: [call.method], reason: 'The client disconnected.' };
     const { signal: _, ...caller } = call.caller;
     await host.cancel(token, caller, request);
