@@ -215,7 +215,7 @@ function toStarter(request: StartHostRequest): Caller {
   if (key === undefined) return toCaller(request);
   if (!isKeyForm(key))
     throw optionError('host.start: idempotencyKey: expected a string of 1 to 256 characters.');
-  return { ...toCaller(request), clientKey: { key, from: 'server' } };
+  return { ...toCaller(request), clientKey: () => ({ key, from: 'server' }) };
 }
 
 /** Reads the caller from the checked options of a method. */

@@ -79,7 +79,7 @@ async function taskOfRepeated(
   { caller, requestState }: ClientCall,
   turn: SagaTurn,
 ): Promise<object | undefined> {
-  const mayRepeat = caller.clientKey !== undefined && requestState === undefined;
+  const mayRepeat = requestState === undefined && caller.clientKey?.() !== undefined;
   if (!mayRepeat || turn.status !== 'suspended') return undefined;
   return await findTask(host, offered, turn);
 }

@@ -4,7 +4,6 @@ import { answerResumably } from '../dialects/resumable-requests.ts';
 import { hostFor, type SagaHostCore } from '../requests/host.ts';
 import { toWireError } from '../wire/wire-error.ts';
 import type { Caller } from '../model/caller.ts';
-import { present } from '@mcp-saga/core/program';
 import { callConnectionOf } from './call-connection.ts';
 import { clientKeyOf } from './client-key.ts';
 import { limitedProgress } from './limited-progress.ts';
@@ -64,7 +63,7 @@ export async function withCaller<T>(
 ): Promise<T> {
   const caller: Caller = {
     ...toCaller(host, client, context),
-    ...present({ clientKey: clientKeyOf(client, context) }),
+    clientKey: () => clientKeyOf(client, context),
   };
   if (caller.progress === undefined) return await answer(caller);
   const progress = limitedProgress(caller.progress, host.timing.clock);

@@ -54,8 +54,8 @@ export interface ClientKey {
 export interface Caller extends SagaCaller {
   /** Sends progress that a rate limit holds back. */
   readonly flushProgress?: () => void;
-  /** Key by which the client names its call. Only a start reads it. */
-  readonly clientKey?: ClientKey;
+  /** Reads the key by which the client names its call. Only a first call needs it. */
+  readonly clientKey?: () => ClientKey | undefined;
   /** Aborts the turn between two steps. Undoes nothing, and the token stays valid. */
   readonly signal?: AbortSignal;
 }

@@ -2,15 +2,15 @@
  * The loop of a saga: from the turn that a request wants to the newest one that it can reach.
  *
  * 1. `takeTurn` claims the turn, and runs it or gets its kept response.
- * 2. If somebody else has used the token, the request follows the saga: it looks at the turn
- *    without its own wish, which only succeeds if nobody has decided anything there.
- * 3. `nextOf` says whether the request goes on, and with what: that is all in which answers, waits
- *    for a queue, and cancellations differ.
+ * 2. If another request has used the token, this one follows the saga: it takes the turn without
+ *    its answers, which succeeds only if nobody has decided anything there.
+ * 3. `nextOf` decides whether the request goes on, and with what. Answers, messages of a queue, and
+ *    cancellations differ only in this.
  *
- * - A token that only time has moved on was used by a request without answers: by the queue, by a
- *   poll whose response was lost, or by a late copy of a poll. The client has decided nothing with
- *   it, so its request goes on from the newest turn: with its answers to questions that are still
- *   open there, or with the response of that turn.
+ * - If only time has moved a saga on, its token was used without answers: by the queue, by a poll
+ *   whose response was lost, or by a late copy of a poll. The client has decided nothing with it,
+ *   so its request goes on from the newest turn: with its answers to questions that are still open
+ *   there, or with the response of that turn.
  * - A client that has decided something with a token cannot decide otherwise with it.
  * - Each turn on the way has a claim of its own at the guard. Only the request that used a token
  *   gets its response.
@@ -41,7 +41,7 @@ import { runsForward, takeTurn } from './take-turn.ts';
 
 /** The newest turn that a request has reached. */
 export interface DrivenTurn extends GuardedTurn {
-  /** `true` if a request with answers has used the token of the turn, and its response is gone. */
+  /** `true` if another request has used the token of this turn, and this one cannot follow it. */
   readonly isUsed?: true;
 }
 

@@ -53,7 +53,7 @@ export async function start(
   const state = await begin(program, input, origin);
   const born = host.timing.clock();
   // Prompts and resources have no effects.
-  const clientKey = servedAs(program) === 'tool' ? caller.clientKey : undefined;
+  const clientKey = servedAs(program) === 'tool' ? caller.clientKey?.() : undefined;
   // A client that relies on its key must know that it does not count.
   if (clientKey !== undefined && !isKeyForm(clientKey.key))
     throw invalidField('idempotencyKey: expected a string of 1 to 256 characters');

@@ -51,7 +51,7 @@ export async function inOneRequest(
       const { token } = turn;
       const request = { methods: [method], dialect: dialect() };
       turn = await host.resume(token, answers, caller, request).catch((error: unknown) => {
-        const mayRepeat = caller.clientKey !== undefined && !isResumed(call);
+        const mayRepeat = caller.clientKey?.() !== undefined && !isResumed(call);
         if (!isUsed(error) || !mayRepeat) throw error;
         // Another request of the same call has ended the saga: this one gets the result.
         return beginCall(host, call, method, request.dialect);
@@ -90,7 +90,7 @@ async function undoAbandoned(
   try {
     const isQueued = notifiesSuspended && forks === 'refuse';
     // A client that has named its call may repeat it. The queue ends the saga if it does not.
-    const mayRepeat = call.caller.clientKey !== undefined;
+    const mayRepeat = call.caller.clientKey?.() !== undefined;
     if (isQueued && (mayRepeat || isPastPivot(await openTurn(host, suspended)))) return;
     const request = { methods: [call.method], reason: 'The client disconnected.' };
     const { signal: _, ...caller } = call.caller;
