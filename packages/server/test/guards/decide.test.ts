@@ -27,6 +27,7 @@ const claims = {
   'the same request': {},
   'other answers': { digest: 'no' },
   'other answers, follows': { digest: 'no', follows: true },
+  'a repeated start': { follows: true, learnsEnd: true },
   'other answers, awaits': { digest: 'no', awaits: true },
   'a cancel': { action: 'cancel', digest: 'no' },
   'a cancel that ends': { action: 'cancel', digest: 'no', ends: true },
@@ -68,6 +69,7 @@ const cases: readonly (readonly [
     {
       'the same request': 'busy',
       'other answers, follows': 'busy',
+      'a repeated start': 'busy',
       'other answers, awaits': 'busy',
       'a cancel that ends': 'busy',
     },
@@ -75,7 +77,7 @@ const cases: readonly (readonly [
   [
     'leased, without its request',
     token({ status: 'leased' }),
-    { 'the same request': 'busy', 'other answers, follows': 'busy' },
+    { 'the same request': 'busy', 'other answers, follows': 'busy', 'a repeated start': 'busy' },
   ],
   ...(
     [
@@ -90,6 +92,7 @@ const cases: readonly (readonly [
         {
           'the same request': 'run first',
           'other answers, follows': 'run first',
+          'a repeated start': 'run first',
           'other answers, awaits': 'run its request',
           'a cancel that ends': 'run first',
         },
@@ -98,15 +101,20 @@ const cases: readonly (readonly [
   [
     'its lease over, without its request',
     token({ status: 'leased' }, undefined, now - leaseMs),
-    { 'the same request': 'run' },
+    { 'the same request': 'run', 'a repeated start': 'run' },
   ],
-  ['released, without its request', token({ status: 'released' }), { 'the same request': 'run' }],
+  [
+    'released, without its request',
+    token({ status: 'released' }),
+    { 'the same request': 'run', 'a repeated start': 'run' },
+  ],
   [
     'finished',
     ended('response'),
     {
       'the same request': 'response',
       'other answers, follows': 'response',
+      'a repeated start': 'response',
       'a cancel that ends': 'its response',
     },
   ],
@@ -116,10 +124,25 @@ const cases: readonly (readonly [
     {
       'the same request': 'a later response',
       'other answers, follows': 'a later response',
+      'a repeated start': 'a later response',
       'a cancel that ends': 'a later response of it',
     },
   ],
-  ['finished by a cancel', ended('response', { action: 'cancel' }), {}],
+  [
+    'finished by a cancel',
+    ended('response', { action: 'cancel' }),
+    { 'a repeated start': 'response' },
+  ],
+  [
+    'leased by a cancel',
+    token({ status: 'leased', action: 'cancel' }, 'request'),
+    { 'a repeated start': 'busy', 'a cancel that awaits': 'busy' },
+  ],
+  [
+    'released by a cancel',
+    token({ status: 'released', action: 'cancel' }, 'request'),
+    { 'a cancel that awaits': 'run its request' },
+  ],
 ];
 
 describe('what a claim may do with a used token', () => {

@@ -1,4 +1,4 @@
-import { saga, step, type Principal } from '@mcp-saga/server';
+import { saga, step, type Principal, type SagaStore } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../fixtures/deferred.ts';
 import { minute, queued } from '../queue/queued.ts';
@@ -91,6 +91,37 @@ describe('a start whose process has died', () => {
     expect(await next.start('order', {}, named)).toMatchObject({ result: 'shipped' });
     expect(keys['ship']).toHaveLength(1);
   });
+});
+
+const alone = { queue: undefined } as never;
+
+test('a start does not run with the record of another one that a store returns', async () => {
+  const { order, keys } = ordering({ dies: 'charge' });
+  const other = ordering({ dies: 'charge' });
+  const { host, restart, clock, store } = queued(order, alone);
+  const foreign = { ...named, idempotencyKey: 'event-2' };
+  void host.start('order', {}, named);
+  void restart({ sagas: [other.order] }).start('order', {}, foreign);
+  await settled();
+  clock.now += 5 * minute;
+  const bodies = new Set<string>();
+  const swapping: SagaStore = {
+    ...store,
+    write: async (...entry) => {
+      const written = await store.write(...entry);
+      const stored = written.status === 'other' ? written.entry : undefined;
+      if (stored?.body === undefined) return written;
+      bodies.add(stored.body);
+      const body = [...bodies].find((one) => one !== stored.body) ?? stored.body;
+      return { ...written, status: 'other', entry: { ...stored, body } };
+    },
+  };
+  const late = restart({ guard: { store: swapping } });
+  // The first look only learns what the store has of the one, and gets it back.
+  await late.start('order', {}, { ...foreign, signal: AbortSignal.abort() }).catch(() => undefined);
+  const charges = keys['charge']?.length;
+  await expect(late.start('order', {}, named)).rejects.toMatchObject({ code: 'busy' });
+  expect(keys['charge']).toHaveLength(charges ?? 0);
 });
 
 test('a start that runs is waited for by its repetition', async () => {

@@ -1,143 +1,81 @@
 import {
   createSagaHost,
-  elicit,
   generateKey,
   memoryStore,
-  saga,
+  promptSaga,
   step,
-  type Program,
   type SagaHostOptions,
 } from '@mcp-saga/server';
-import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { eras, post, read, type Era, type RawAnswer } from '../fixtures/raw.ts';
+import { eras, post, read, type Era } from '../fixtures/raw.ts';
 import { overStdio, stdioVersions } from '../fixtures/stdio-lines.ts';
+import { ada, callShop, keyField, ordering, shopOf, type ShopCall } from './shop.ts';
 
-const ownField = 'io.github.mcp-saga/idempotencyKey';
 const uuid = '6f1c2f0e-8f0b-4f4e-9c53-3f7e2b7c9a10';
-
-type StartOptions = NonNullable<SagaHostOptions['starts']>;
-
-/** A saga that charges and then asks, with the keys of its charges. */
-function orders(): { readonly sagas: readonly Program[]; readonly charged: readonly string[] } {
-  const charged: string[] = [];
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
-    yield* step('charge', ({ idempotencyKey }) => void charged.push(idempotencyKey), {
-      compensate: () => undefined,
-    });
-    yield* elicit('size', { message: 'Size?', schema: z.object({ size: z.string() }) });
-    return 'done';
-  });
-  return { sagas: [order], charged };
-}
-
-/** A server of such a saga, with a store and users. */
-function serverOf(changes: Partial<ServeSagasOptions> = {}) {
-  const { sagas, charged } = orders();
-  const server = serveSagas({
-    name: 'shop',
-    version: '1.0.0',
-    sagas,
-    keys: 'ephemeral',
-    store: memoryStore(),
-    answers: { model: 'accept' },
-    hooks: { onWarning: () => undefined },
-    auth: {
-      authenticate: ({ headers }) => {
-        const subject = headers.get('x-user');
-        return subject === null
-          ? undefined
-          : { issuer: 'https://id.example', subject, client: 'a' };
-      },
-      anonymous: 'accept',
-    },
-    http: { allowedHosts: ['localhost'] },
-    ...changes,
-  });
-  return { server, charged };
-}
-
-/** How a client names its call. */
-interface Named {
-  readonly meta?: Record<string, unknown>;
-  readonly headers?: Record<string, string>;
-}
-
-async function call(
-  server: ReturnType<typeof serverOf>['server'],
-  [era, method]: readonly [Era, string],
-  { meta, headers = { 'x-user': 'ada' } }: Named,
-  args: object = {},
-): Promise<RawAnswer> {
-  const params = { name: 'order', arguments: args, ...(meta && { _meta: meta }) };
-  const mcpName = method === 'tools/call' && era === 'modern' ? { 'mcp-name': 'order' } : {};
-  return read(
-    await server.fetch(post(era, method, params, 1, { headers: { ...mcpName, ...headers } })),
-  );
-}
-
-const ways = [
-  ['modern', 'tools/call'],
-  ['modern', 'tools/callSaga'],
-  ['legacy', 'tools/call'],
-  ['legacy', 'tools/callSaga'],
-] as const satisfies readonly (readonly [Era, string])[];
-
-const user = { 'x-user': 'ada' };
+const ofClaude = { 'claudecode/toolUseId': 'toolu_01A09q90qw90lq917835lq9' };
 const ofCodex = {
   callId: 'call_cd254af1-2764-4546-98b3-43f4a25b03ae',
   itemId: 'fc_466b1a4a-0ebd-4169-9a5b-f427aea72ac3',
   threadId: '01a2293d-2f7a-7cc0-8d7d-8a8e9feca76f',
 };
-const names: readonly (readonly [string, Named])[] = [
-  [`_meta['${ownField}']`, { meta: { [ownField]: 'call-1' }, headers: user }],
-  ['the header Idempotency-Key', { headers: { ...user, 'idempotency-key': 'call-1' } }],
-  [
-    'the ID of a tool use of Claude Code',
-    { meta: { 'claudecode/toolUseId': 'toolu_01A09q90qw90lq917835lq9' }, headers: user },
-  ],
-  ['the ID of a call of Codex in its thread', { meta: ofCodex, headers: user }],
+
+type StartOptions = NonNullable<SagaHostOptions['starts']>;
+
+const ways = eras.flatMap((era) =>
+  ['tools/call', 'tools/callSaga'].map((method) => [era, method] as const),
+);
+const names: readonly (readonly [string, ShopCall])[] = [
+  [`_meta['${keyField}']`, { meta: { [keyField]: 'call-1' } }],
+  ['the header Idempotency-Key', { headers: { ...ada, 'idempotency-key': 'call-1' } }],
+  ['the ID of a tool use of Claude Code', { meta: ofClaude }],
+  ['the ID of a call of Codex in its thread', { meta: ofCodex }],
 ];
 
-describe.each(ways)('%s %s', (...way) => {
-  test.each(names)('named by %s acts once when it is repeated', async (_, named) => {
-    const { server, charged } = serverOf();
-    const first = await call(server, way, named);
-    const again = await call(server, way, named);
-    expect(first.last.error).toBeUndefined();
-    expect(again.last.error).toBeUndefined();
-    expect(again.text).toContain('Size?');
-    expect(charged).toHaveLength(1);
+/** Number of sagas that two calls begin: each has keys of its own. */
+async function begunBy(
+  first: ShopCall,
+  second: ShopCall,
+  starts?: StartOptions,
+): Promise<{ readonly sagas: number; readonly charges: number }> {
+  const { order, acted } = ordering();
+  const server = shopOf({ order }, starts && { starts });
+  for (const call of [first, second]) {
+    const { last, text } = await callShop(server, call);
+    expect(last.error).toBeUndefined();
+    expect(text).toContain('size?');
+  }
+  return { sagas: new Set(acted).size, charges: acted.length };
+}
+
+const once = { sagas: 1, charges: 1 };
+const twice = { sagas: 2, charges: 2 };
+
+describe.each(ways)('%s %s', (era: Era, method) => {
+  const way = { era, method };
+  const named = { ...way, meta: { [keyField]: 'call-1' } };
+
+  test.each(names)('named by %s acts once when it is repeated', async (_, how) => {
+    expect(await begunBy({ ...way, ...how }, { ...way, ...how })).toEqual(once);
   });
 
-  test('acts twice without a key', async () => {
-    const { server, charged } = serverOf();
-    await call(server, way, {});
-    await call(server, way, {});
-    expect(new Set(charged).size).toBe(2);
+  test('without a key acts twice', async () => {
+    expect(await begunBy(way, way)).toEqual(twice);
   });
 
   test.each([
-    ['another user', { meta: { [ownField]: 'call-1' }, headers: { 'x-user': 'bob' } }],
-    ['an anonymous caller', { meta: { [ownField]: 'call-1' }, headers: {} }],
-  ])('is not given to %s with the same key', async (_, other) => {
-    const { server, charged } = serverOf();
-    await call(server, way, { meta: { [ownField]: 'call-1' }, headers: user });
-    await call(server, way, other);
-    expect(new Set(charged).size).toBe(2);
+    ['another user', { 'x-user': 'bob' }],
+    ['an anonymous caller', {}],
+  ])('is not given to %s with the same key', async (_, headers) => {
+    expect(await begunBy(named, { ...named, headers })).toEqual(twice);
   });
 
   test.each([
-    ['counts if the host lets it, and it has 128 bits', uuid, { bearer: 'accept' }, 1],
-    ['counts not without the option', uuid, undefined, 2],
-    ['counts not if it can be guessed', 'call-1', { bearer: 'accept' }, 2],
-  ] as const)('the key of an anonymous caller %s', async (_, key, starts, sagas) => {
-    const { server, charged } = serverOf(starts === undefined ? {} : { starts });
-    const named = { meta: { [ownField]: key }, headers: {} };
-    await call(server, way, named);
-    await call(server, way, named);
-    expect(charged).toHaveLength(sagas);
+    ['counts if the host lets it, and it has 128 bits', uuid, { bearer: 'accept' }, once],
+    ['does not count without the option', uuid, undefined, twice],
+    ['does not count if it can be guessed', 'call-1', { bearer: 'accept' }, twice],
+  ] as const)('by an anonymous caller: the key %s', async (_, key, starts, expected) => {
+    const call = { ...way, meta: { [keyField]: key }, headers: {} };
+    expect(await begunBy(call, call, starts)).toEqual(expected);
   });
 
   test.each([
@@ -146,99 +84,149 @@ describe.each(ways)('%s %s', (...way) => {
     ['a number', 7],
     ['half a character', 'call-\ud800'],
   ])('refuses %s by name, and runs nothing', async (_, key) => {
-    const { server, charged } = serverOf();
-    const { last, text } = await call(server, way, { meta: { [ownField]: key }, headers: user });
+    const { order, acted } = ordering();
+    const { last } = await callShop(shopOf({ order }), { ...way, meta: { [keyField]: key } });
     expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
     expect(last.error?.message).toContain('idempotencyKey');
-    expect(text).not.toContain('Size?');
-    expect(charged).toEqual([]);
+    expect(acted).toEqual([]);
   });
+});
+
+test('the ID of a call of Codex in another thread is another key', async () => {
+  const meta = { ...ofCodex, threadId: '01a2293d-46cc-7861-9c55-76ba2d33d34e' };
+  expect(await begunBy({ meta: ofCodex }, { meta })).toEqual(twice);
 });
 
 test.each([
-  ['in another thread', { ...ofCodex, threadId: '01a2293d-46cc-7861-9c55-76ba2d33d34e' }],
-  ['without a thread', { callId: ofCodex.callId }],
-  ['that a client counts', { ...ofCodex, callId: 'call_1' }],
-])('the ID of a call of Codex %s is another key, or none', async (_, meta) => {
-  const { server, charged } = serverOf();
-  await call(server, ways[0], { meta: ofCodex, headers: user });
-  await call(server, ways[0], { meta, headers: user });
-  expect(new Set(charged).size).toBe(2);
+  ['of a call of Codex without its thread', { callId: ofCodex.callId }],
+  ['of a thread of Codex without its call', { threadId: ofCodex.threadId }],
+  ['of a call that is only a number', { ...ofCodex, callId: 'call_1' }],
+  ['of a tool use that is only a number', { 'claudecode/toolUseId': 'toolu_1' }],
+])('the ID %s is no key', async (_, meta) => {
+  expect(await begunBy({ meta }, { meta })).toEqual(twice);
 });
 
 test('a key of one way does not name the same key of another way', async () => {
-  const { server, charged } = serverOf();
-  await call(server, ways[0], {
-    meta: { 'claudecode/toolUseId': 'toolu_01A09q90qw90lq917835lq9' },
+  const [key] = Object.values(ofClaude);
+  expect(await begunBy({ meta: ofClaude }, { meta: { [keyField]: key } })).toEqual(twice);
+});
+
+test.each([
+  ['the field, not the header', { ...ada, 'idempotency-key': 'another' }, ofClaude],
+  ['the field, not the ID of the host', ada, { 'claudecode/toolUseId': 'toolu_01B09q90qw90lq91' }],
+])('of several keys, a client is known by %s', async (_, headers, meta) => {
+  const field = { [keyField]: 'call-1' };
+  const second = { headers, meta: { ...meta, ...field } };
+  expect(await begunBy({ meta: field }, second)).toEqual(once);
+});
+
+test('answers that come with a call are part of its name', async () => {
+  const named = { meta: { [keyField]: 'call-1' } };
+  const inputResponses = { color: { action: 'accept', content: { color: 'red' } } };
+  const answered = { ...named, more: { inputResponses } };
+  expect(await begunBy(named, answered)).toEqual(twice);
+  expect(await begunBy(answered, answered)).toEqual(once);
+});
+
+test.each([
+  ['can be guessed', 'call-1', twice],
+  ['has 128 bits, if the host lets it', uuid, once],
+])('a key of a principal that many users share counts if it %s', async (_, key, expected) => {
+  const { order, acted } = ordering();
+  const server = shopOf(
+    { order },
+    {
+      auth: { authenticate: () => ({ clientId: 'gateway' }), principal: 'client-only' },
+      starts: { bearer: 'accept' },
+    },
+  );
+  for (let calls = 0; calls < 2; calls += 1) await callShop(server, { meta: { [keyField]: key } });
+  expect(acted).toHaveLength(expected.charges);
+});
+
+test('the header goes before the ID of the host', async () => {
+  const headers = { ...ada, 'idempotency-key': 'call-1' };
+  expect(await begunBy({ headers }, { headers, meta: ofClaude })).toEqual(once);
+});
+
+test('a prompt ignores the key of its request', async () => {
+  let runs = 0;
+  const greet = promptSaga({ name: 'greet', version: '1' }, function* () {
+    yield* step('read', () => void (runs += 1));
+    return 'Hello';
   });
-  await call(server, ways[0], { meta: { [ownField]: 'toolu_01A09q90qw90lq917835lq9' } });
-  expect(new Set(charged).size).toBe(2);
+  const server = shopOf({ order: greet });
+  const get = async (key: unknown): Promise<unknown> => {
+    const params = { name: 'greet', _meta: { [keyField]: key } };
+    const init = { headers: { ...ada, 'mcp-name': 'greet' } };
+    const { last } = await read(await server.fetch(post('modern', 'prompts/get', params, 1, init)));
+    return last.error;
+  };
+  expect([await get('call-1'), await get('call-1'), await get(7)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(runs).toBe(3);
 });
 
 describe.each(stdioVersions)('over stdio by %s', (version) => {
-  test.each(['toolu_01A09q90qw90lq917835lq9', 'call-1'])(
-    'the only client of a process repeats its call by the key %s',
-    async (key) => {
-      const { sagas, charged } = orders();
-      const host = createSagaHost({
-        sagas,
-        keys: generateKey(),
-        audience: 'shop',
-        store: memoryStore(),
-        hooks: { onWarning: () => undefined, onReject: () => undefined },
-      });
-      const client = await overStdio(host, version, { elicitation: {} });
-      const field = key === 'call-1' ? ownField : 'claudecode/toolUseId';
-      const params = { name: 'order', arguments: {}, _meta: { [field]: key } };
-      const isQuestion = ({ method }: { method?: string }) => method === 'elicitation/create';
-      client.send({ id: 'first', method: 'tools/call', params });
-      const { id: lost } = await client.first(isQuestion);
-      client.send({ id: 'again', method: 'tools/call', params });
-      const { id } = await client.first((message) => isQuestion(message) && message.id !== lost);
-      client.send({ id, result: { action: 'accept', content: { size: 'L' } } });
-      const { result } = await client.first((message) => message.id === 'again');
-      expect(JSON.stringify(result)).toContain('done');
-      expect(charged).toHaveLength(1);
-      client.end();
-    },
-  );
+  test.each([
+    ['its own key', { [keyField]: 'call-1' }],
+    ['the ID of its host', ofClaude],
+  ])('the only client of a process repeats its call by %s', async (_, meta) => {
+    const { order, acted } = ordering();
+    const host = createSagaHost({
+      sagas: [order],
+      keys: generateKey(),
+      audience: 'shop',
+      store: memoryStore(),
+      hooks: { onWarning: () => undefined, onReject: () => undefined },
+    });
+    const client = await overStdio(host, version, { elicitation: {} });
+    const params = { name: 'order', arguments: {}, _meta: meta };
+    const isQuestion = ({ method }: { method?: string }) => method === 'elicitation/create';
+    client.send({ id: 'first', method: 'tools/call', params });
+    const { id: lost } = await client.first(isQuestion);
+    client.send({ id: 'again', method: 'tools/call', params });
+    const { id } = await client.first((message) => isQuestion(message) && message.id !== lost);
+    client.send({ id, result: { action: 'accept', content: { size: 'L' } } });
+    const { result } = await client.first((message) => message.id === 'again');
+    expect(JSON.stringify(result)).toContain('done');
+    expect(acted).toHaveLength(1);
+    client.end();
+  });
 });
 
 describe('starts.key', () => {
-  const meta = { 'claudecode/toolUseId': 'toolu_01A09q90qw90lq917835lq9' };
-
   test('lets a host ignore the IDs of other hosts, and learns the tool', async () => {
     const sent: object[] = [];
     const key: StartOptions['key'] = (of) => {
       sent.push(of);
       return of.from === 'host' ? undefined : of.key;
     };
-    const { server, charged } = serverOf({ starts: { key } });
-    await call(server, ways[0], { meta, headers: user });
-    await call(server, ways[0], { meta, headers: user });
-    expect(new Set(charged).size).toBe(2);
-    expect(sent[0]).toEqual({ key: meta['claudecode/toolUseId'], from: 'host', tool: 'order' });
+    expect(await begunBy({ meta: ofClaude }, { meta: ofClaude }, { key })).toEqual(twice);
+    const [id] = Object.values(ofClaude);
+    expect(sent[0]).toEqual({ key: id, from: 'host', tool: 'order' });
   });
 
   test('must be a function', () => {
-    expect(() => serverOf({ starts: { key: 'none' as never } })).toThrow('starts.key');
+    expect(() => shopOf(ordering(), { starts: { key: 'none' as never } })).toThrow('starts.key');
   });
 });
 
-test.each(eras)('a browser of another origin may send the header (%s)', async (era) => {
-  const { server } = serverOf({ http: { cors: true, allowedOrigins: ['https://app.example'] } });
-  const preflight = await server.fetch(
+test('a browser of another origin may send the header', async () => {
+  const http = { cors: true, allowedHosts: ['localhost'], allowedOrigins: ['https://app.example'] };
+  const preflight = await shopOf(ordering(), { http }).fetch(
     new Request('http://localhost/mcp', {
       method: 'OPTIONS',
       headers: {
         origin: 'https://app.example',
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'idempotency-key',
-        'mcp-protocol-version': era,
       },
     }),
   );
-  expect(preflight.headers.get('access-control-allow-headers')?.toLowerCase()).toContain(
-    'idempotency-key',
-  );
+  const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase();
+  expect(allowed).toContain('idempotency-key');
 });

@@ -6,6 +6,7 @@ import {
   SagaError,
   step,
   type Principal,
+  type SagaCaller,
   type SagaStore,
 } from '@mcp-saga/server';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -168,6 +169,17 @@ describe('another saga begins', () => {
     await host.start('pay', { amount: 12 }, named);
     await host.start('pay', args, request);
     expect(new Set(charged).size).toBe(2);
+  });
+
+  test('for the same principal of another tenant, with the same keys', async () => {
+    const tenantOf = ({ user }: SagaCaller): string => (user as { readonly tenant: string }).tenant;
+    const { host } = hostOf(pay, { store: memoryStore(), keys: { load: () => oldKey, tenantOf } });
+    const by = (tenant: string) => ({
+      ...named,
+      caller: { user: { issuer: ada.issuer, subject: 'ada', client: 'app', tenant } },
+    });
+    for (const tenant of ['one', 'two', 'two']) await host.start('pay', { amount: 12 }, by(tenant));
+    expect(charged).toHaveLength(2);
   });
 
   test('for another tool', async () => {
