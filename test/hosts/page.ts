@@ -28,8 +28,9 @@ the server recorded each effect exactly once, and that the model read the result
 
 Both processes share a \`store\`. Copilot CLI shows asterisks instead of a token to its model, so its servers return short tokens.
 
-For "lost first response", the proxy drops the response to the first call after the server has acted. No host repeats the call by
-itself: the model reads an error, and decides. A host that sends an ID of the call in \`_meta\` [acts once](../reference/wire.md#a-repeated-call) if it repeats that call.
+For "lost first response", the proxy drops the response to the first call after the server has acted. "Calls once" says that the host did
+not repeat the call by itself, and "calls again" that it did. If a host sends an ID of the call in \`_meta\` that the server knows, a
+[repeated call](../reference/wire.md#a-repeated-call) acts once.
 
 ${tables}
 
