@@ -94,6 +94,17 @@ export interface Fence {
   readonly number: number;
 }
 
+/** What is known of a turn only at its end. */
+export interface TurnResult {
+  /** Time until which the response is kept, at least (ms since the epoch). Default: as claimed. */
+  readonly respondsUntil?: number | undefined;
+  /**
+   * Digest of a request without answers, if the turn has refused all answers of its request: they
+   * have decided nothing. Default: as claimed.
+   */
+  readonly undecided?: GuardClaim['digest'] | undefined;
+}
+
 /**
  * Decision of a guard about a claim:
  *
@@ -139,11 +150,10 @@ export type GuardVerdict =
 export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;
   /**
-   * Stores the response of a turn, at least until `respondsUntil` (ms since the epoch), and forgets that of two turns before unless the claim
-   * `keepsResponses`. Returns `false` if the
-   * lease expired and another request took over the turn.
+   * Stores the response of a turn, and forgets that of two turns before unless the claim
+   * `keepsResponses`. Returns `false` if the lease expired and another request took over the turn.
    */
-  finish(fence: Fence, sealedResponse: string, respondsUntil?: number): Awaitable<boolean>;
+  finish(fence: Fence, sealedResponse: string, result?: TurnResult): Awaitable<boolean>;
   /**
    * Lets the lease of a turn count from now. Called while a step runs for long, so that no other
    * request takes over a turn whose process lives.

@@ -216,8 +216,12 @@ export function letGo(used: UnfinishedToken, ranNothing: boolean): UnfinishedTok
   return ranNothing && !used.isAgain ? undefined : { ...used, status: 'released' };
 }
 
-/** Facts about a token whose turn has ended with a response. */
-export function finished(used: UnfinishedToken): FinishedToken {
-  const { jti, action, digest, decisions, sagaId } = used;
+/**
+ * Facts about a token whose turn has ended with a response.
+ * @param undecided - digest of a request without answers, if the turn has refused all answers
+ */
+export function finished(used: UnfinishedToken, undecided?: string): FinishedToken {
+  const { jti, action, sagaId } = used;
+  const { digest, decisions } = undecided === undefined ? used : { digest: undecided };
   return { jti, action, digest, decisions, sagaId, status: 'finished' };
 }

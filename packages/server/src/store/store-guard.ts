@@ -85,10 +85,13 @@ export function storeGuard(store: SagaStore): SagaGuard {
   };
   return {
     begin: async (claim) => await begin(store, claim),
-    finish: async (fence, response, respondsUntil = 0) => {
+    finish: async (fence, response, { respondsUntil = 0, undecided } = {}) => {
       const held = fence as StoredFence;
       // The response needs no ID: it is sealed, so no two calls write the same text.
-      const value = { head: JSON.stringify(finished(held.used)), body: response };
+      const value = {
+        head: JSON.stringify(finished(held.used, undecided)),
+        body: response,
+      };
       const forgotten = turnKey(held.sagaId, held.turn - 2).name;
       const outdated = held.keepsResponses === true ? undefined : forgotten;
       const until = Math.max(held.used.respondsUntilMs, respondsUntil);

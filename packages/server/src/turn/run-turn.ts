@@ -30,6 +30,8 @@ import {
   type CommitPoint,
   type CommittedTurn,
   assertJson,
+  decodeHead,
+  type ClientAnswer,
   type Outcome,
   type Runtime,
   type StepEvent,
@@ -97,6 +99,8 @@ class TurnRun {
   #began: number;
   /** End of the time of the turn (ms since the epoch). Undefined: it has any time. */
   #deadline: number | undefined;
+  /** Answers to the questions of the turn, by step ID. */
+  #answers: ReadonlyMap<string, ClientAnswer> = new Map();
   /** Answers to questions before the last `continueAs`. */
   #older: readonly IgnoredAnswer[] = [];
   /** IDs of answers that no step waited for. */
@@ -127,9 +131,10 @@ class TurnRun {
       const runtime = this.#runtime(ids);
       const { inner, older } = ids.fromWire(answersOf(intent));
       this.#older = older;
+      this.#answers = inner;
       const end = intent.kind === 'end' ? { error: intent.error } : undefined;
       const outcome = await advanceFrom(program, saga.state.program, inner, runtime, end);
-      this.#noteIgnored(outcome.ignored, ids);
+      await this.#noteIgnored(outcome.ignored, ids);
       if (outcome.status !== 'continued') {
         const ended = await this.#concluded(outcome, runtime);
         const turn = this.#withUnknown(ended);
@@ -202,7 +207,7 @@ class TurnRun {
     const { program, caller, holder, before } = this.#request;
     if (point.reason === 'step' && holder.kind === 'store') return undefined;
     const { turn, saga } = await suspend(this.#host, this.#request, this.#lease.isGuarded, point);
-    this.#noteIgnored(point.ignored, ids);
+    await this.#noteIgnored(point.ignored, ids);
     const committed = this.#withUnknown(turn);
     this.#reported(committed, caller);
     this.trace?.end(committed);
@@ -274,9 +279,14 @@ class TurnRun {
     }
   }
 
-  /** Reports answers that were not used. */
-  #noteIgnored(ignored: readonly IgnoredAnswer[], ids: StepIds): void {
-    const { sagaId, claims } = this.#request.saga;
+  /** Reports answers that were not used, and notes that they have decided nothing. */
+  async #noteIgnored(ignored: readonly IgnoredAnswer[], ids: StepIds): Promise<void> {
+    const { sagaId, claims, state } = this.#request.saga;
+    const { asked } = decodeHead(state.program.head);
+    const refused = new Set(ignored.map(({ stepId }) => stepId));
+    const answered = [...this.#answers.keys()].filter((stepId) => Object.hasOwn(asked, stepId));
+    if (answered.length > 0 && answered.every((stepId) => refused.has(stepId)))
+      await this.#lease.tookNothing();
     for (const answer of [...this.#older, ...ignored]) {
       this.#host.observer.hooks.onIgnoredAnswer({ ...answer, saga: claims.saga.name, sagaId });
     }

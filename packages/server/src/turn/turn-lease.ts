@@ -9,7 +9,7 @@ import {
   tooLate,
   type TurnClaim,
 } from '../guard/ask-guard.ts';
-import type { Fence, GuardClaim, GuardVerdict } from '../model/guard.ts';
+import type { Fence, GuardClaim, GuardVerdict, TurnResult } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { letProcessEnd, longestTimerMs, sleep } from '../settings/clock.ts';
@@ -92,7 +92,7 @@ export class Lease {
   #hasCommitted = false;
   /** Steps that this run has begun since the last commit. */
   readonly #begun = new Set<string>();
-  /** Digest of the request without answers, for the turns after a commit. */
+  #undecided: TurnResult['undecided'];
   #ownDigest: string | undefined;
   /** Committed turn that another run continues. */
   #left: SuspendedTurn | undefined;
@@ -127,6 +127,7 @@ export class Lease {
   async claim(): Promise<Claimed | GuardedTurn> {
     const isBehind = this.#isBehind;
     this.#hold(undefined);
+    this.#undecided = undefined;
     this.#isAwaited = false;
     const request = this.#request;
     const guard = this.#guard;
@@ -175,6 +176,14 @@ export class Lease {
     this.#begun.add(name);
   }
 
+  /**
+   * Notes that the turn has refused all answers of its request. They have decided nothing: a late
+   * copy of a wrong answer may let time pass, and its client then answers with the same token.
+   */
+  async tookNothing(): Promise<void> {
+    if (this.#fence !== undefined) this.#undecided = await this.#digestWithoutAnswers();
+  }
+
   /** Ends the lease of a turn that has run nothing in this process. */
   async giveBack(): Promise<void> {
     await this.#release(!this.#isAwaited);
@@ -203,7 +212,7 @@ export class Lease {
       guard,
       await claimOf(this.#host, saga, {
         action: 'resume',
-        digest: (this.#ownDigest ??= await digestOf('resume', new Map())),
+        digest: await this.#digestWithoutAnswers(),
         brought: { ...brought, answers: new Map(), at: this.#host.timing.clock() },
         round: roundOf(saga, { kind: 'request' }),
       }),
@@ -238,7 +247,8 @@ export class Lease {
     const response = this.#response;
     // Without a response, other answers may follow.
     if (response === undefined) await this.#keep((fence, { turns }) => turns.forget(fence));
-    else await this.#keep((fence, { turns }) => turns.finish(fence, response, this.#until(turn)));
+    else
+      await this.#keep((fence, { turns }) => turns.finish(fence, response, this.#resultOf(turn)));
     await settleTurn(this.#host, turn, { isGuarded: this.isGuarded });
   }
 
@@ -326,8 +336,9 @@ export class Lease {
 
   async #commit(turn: SuspendedTurn): Promise<void> {
     const response = await this.#seal(turn, true);
-    await this.#keep((fence, { turns }) => turns.finish(fence, response, this.#until(turn)));
+    await this.#keep((fence, { turns }) => turns.finish(fence, response, this.#resultOf(turn)));
     this.#begun.clear();
+    this.#undecided = undefined;
     this.#hold(undefined);
     // A message of the first commit leads to the commits after it.
     const isContinued = this.#hasCommitted;
@@ -335,12 +346,15 @@ export class Lease {
     await settleTurn(this.#host, turn, { isContinued, isGuarded: this.isGuarded });
   }
 
-  /**
-   * Time until which a response is kept (ms since the epoch). A start may be repeated as long as the
-   * token in its response is good. Undefined: as the claim says.
-   */
-  #until(turn: SagaTurn): number | undefined {
-    return turn.status === 'suspended' && isNamed(this.#saga) ? turn.expiresAt : undefined;
+  #resultOf(turn: SagaTurn): TurnResult {
+    // A start may be repeated as long as the token in its response is good.
+    const isLong = turn.status === 'suspended' && isNamed(this.#saga);
+    return { respondsUntil: isLong ? turn.expiresAt : undefined, undecided: this.#undecided };
+  }
+
+  /** Digest of a request without answers, which only lets time pass. */
+  async #digestWithoutAnswers(): Promise<string> {
+    return (this.#ownDigest ??= await digestOf('resume', new Map()));
   }
 
   #leave(turn: SuspendedTurn): never {

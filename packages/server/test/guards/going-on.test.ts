@@ -14,7 +14,7 @@ import {
   type SagaStore,
   type Steps,
 } from '@mcp-saga/server';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { suspended } from '../fixtures/host.ts';
@@ -187,4 +187,61 @@ test('a message that finishes an interrupted poll past a pivot waits for the nex
   await expect(dying.deliver(message)).rejects.toMatchObject({ code: 'guard_down' });
   shop.clock.now += 21 * minute;
   expect(await shop.host.deliver(message)).toMatchObject({ status: 'waiting' });
+});
+
+describe('a wrong answer decides nothing', () => {
+  const wrong = (stepId: string) => [
+    { stepId, result: { action: 'accept' as const, content: { ok: 'perhaps' } } },
+  ];
+
+  function* packs(): Steps<string> {
+    const { sure } = yield* all({
+      sure: elicit('sure', { message: 'Sure?', schema: Ok }),
+      packed: (function* () {
+        yield* sleep(hour);
+        yield* step('pack', () => undefined);
+      })(),
+    });
+    return `sure: ${sure.ok}`;
+  }
+
+  test('when a late copy of it lets time pass, the right one still counts', async () => {
+    const { clock, host } = world(packs);
+    const { token } = suspended(await host.start('order', {}));
+    const again = suspended(await host.resume(token, wrong('sure')));
+    clock.now += hour;
+    suspended(await host.resume(token, wrong('sure')));
+    expect(await host.resume(again.token, answer('sure'))).toMatchObject({ result: 'sure: true' });
+  });
+
+  test('when the process of a late copy dies, the right one still counts', async () => {
+    const { clock, store, hostOn, host } = world(packs);
+    const { token } = suspended(await host.start('order', {}));
+    const again = suspended(await host.resume(token, wrong('sure')));
+    clock.now += hour;
+    const dying = hostOn(storeWithGuard(() => ({ finish: gone }), store));
+    await expect(dying.resume(token, wrong('sure'))).rejects.toThrow();
+    clock.now += 70_000;
+    expect(await host.resume(again.token, answer('sure'))).toMatchObject({ result: 'sure: true' });
+  });
+
+  test('beside a right one, its request has decided', async () => {
+    const { clock, host } = world(function* () {
+      const { one, two } = yield* all({
+        one: elicit('one', { message: 'One?', schema: Ok }),
+        two: elicit('two', { message: 'Two?', schema: Ok }),
+      });
+      return `one: ${one.ok}, two: ${two.ok}`;
+    });
+    const { token } = suspended(await host.start('order', {}));
+    const half = [...wrong('one'), ...answer('two')];
+    suspended(await host.resume(token, half));
+    const otherwise = [...answer('one'), ...answer('two', false)];
+    await expect(host.resume(token, otherwise)).rejects.toMatchObject({ reason: 'used' });
+    clock.now += hour;
+    const { token: next } = suspended(await host.resume(token, half));
+    expect(await host.resume(next, answer('one'))).toMatchObject({
+      result: 'one: true, two: true',
+    });
+  });
 });

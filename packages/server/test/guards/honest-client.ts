@@ -51,6 +51,8 @@ export type Move =
       readonly isFirstOnly: boolean;
       readonly isLost: boolean;
     }
+  /** The first answer does not match its schema. */
+  | { readonly kind: 'mistake'; readonly isFirstOnly: boolean; readonly isLost: boolean }
   | { readonly kind: 'copy' | 'forge'; readonly of: number }
   | { readonly kind: 'pass'; readonly minutes: number };
 
@@ -63,6 +65,14 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('answer' as const),
       ok: fc.boolean(),
+      isFirstOnly: fc.boolean(),
+      ...lost,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('mistake' as const),
       isFirstOnly: fc.boolean(),
       ...lost,
     }),
@@ -208,13 +218,14 @@ export class HonestClient {
     switch (move.kind) {
       case 'poll':
         return await this.#send(this.#undelivered ?? this.#request([]), move.isLost);
-      case 'answer': {
-        const { ok, isFirstOnly } = move;
-        const asked = isFirstOnly ? this.#asked.slice(0, 1) : this.#asked;
-        return await this.#send(
-          this.#undelivered ?? this.#request(asked.flatMap((stepId) => answerTo(stepId, ok))),
-          move.isLost,
+      case 'answer':
+      case 'mistake': {
+        const asked = move.isFirstOnly ? this.#asked.slice(0, 1) : this.#asked;
+        const ok = move.kind === 'answer' ? move.ok : true;
+        const answers = asked.flatMap((stepId, index) =>
+          answerTo(stepId, move.kind === 'mistake' && index === 0 ? 'perhaps' : ok),
         );
+        return await this.#send(this.#undelivered ?? this.#request(answers), move.isLost);
       }
       case 'copy':
         return await this.#copy(this.#sent[move.of % this.#sent.length]);
@@ -289,7 +300,7 @@ export class HonestClient {
 
   /** Sends the opposite of an earlier decision, which must not run or change anything. */
   async #forge(request: Sent | undefined): Promise<void> {
-    if (request === undefined || request.answers.length === 0) return;
+    if (request === undefined || decisionsOf(request).length === 0) return;
     const answers = decisionsOf(request).flatMap(({ stepId, ok }) => answerTo(stepId, !ok));
     const before = this.#decided.length;
     try {
@@ -303,15 +314,16 @@ export class HonestClient {
   }
 }
 
-function answerTo(stepId: string, ok: boolean): readonly StepAnswer[] {
+function answerTo(stepId: string, ok: boolean | 'perhaps'): readonly StepAnswer[] {
   return [{ stepId, result: { action: 'accept', content: { ok } } }];
 }
 
 function decisionsOf({
   answers,
 }: Sent): readonly { readonly stepId: string; readonly ok: boolean }[] {
-  return answers.map((given) => ({
-    stepId: given.stepId,
-    ok: JSON.stringify(given).includes('true'),
-  }));
+  return answers.flatMap((given) => {
+    const text = JSON.stringify(given);
+    // A wrong answer decides nothing.
+    return text.includes('perhaps') ? [] : [{ stepId: given.stepId, ok: text.includes('true') }];
+  });
 }
