@@ -26,7 +26,6 @@ export const bookTrip = saga(
     forks: 'refuse',
     // Bookings precede the first question. A call whose first response is lost must not book
     // everything twice.
-    commitFirst: true,
   },
   function* ({ city }) {
     for (const what of ['hotel', 'flight', 'car']) yield* book(what, city);

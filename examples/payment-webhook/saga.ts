@@ -18,7 +18,6 @@ export const order = saga(
     forks: 'refuse',
     // The client has a token before anything is reserved, so a repeated call reserves nothing
     // twice.
-    commitFirst: true,
   },
   function* ({ order: name, cents }) {
     yield* step(

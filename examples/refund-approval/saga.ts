@@ -15,8 +15,6 @@ export const refund = saga(
     input: z.object({ order: z.string(), cents: z.int().positive() }),
     // Required by the queue, which continues the saga when the client is gone.
     forks: 'refuse',
-    // The client has a token before the bank holds money, so a repeated call holds nothing twice.
-    commitFirst: true,
   },
   function* ({ order, cents }) {
     const euros = `${(cents / 100).toFixed(2)} EUR`;

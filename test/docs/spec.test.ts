@@ -86,7 +86,9 @@ describe('the specification of the saga methods', () => {
           params: { sagaToken, completedSteps },
         });
 
-      const waiting = await respond(server, era, call);
+      const begun = await respond(server, era, call);
+      expect(begun.result).toMatchObject({ state: 'suspended', steps: [], retryAfterMs: 0 });
+      const waiting = await resume(begun.result?.['sagaToken']);
       expect(waiting.result).toMatchObject({ state: 'suspended', steps: [], retryAfterMs: 60_000 });
       clock.now += 60_000;
       const asking = await resume(waiting.result?.['sagaToken']);

@@ -88,8 +88,9 @@ async function inRounds(wire: Wire, call: ToolCall, answers: Answers): Promise<u
   let result = await wire.send('tools/call', call);
   while (result['resultType'] === 'input_required') {
     const { requestState } = result;
+    // A call that only gives a token asks nothing.
     const requests = Object.entries(
-      result['inputRequests'] as Record<string, { readonly method: string }>,
+      (result['inputRequests'] ?? {}) as Record<string, { readonly method: string }>,
     );
     const inputResponses = Object.fromEntries(
       requests.map(([key, { method }]) => [key, answerTo(method, answers)]),

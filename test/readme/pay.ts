@@ -12,17 +12,14 @@ const charge = ({ idempotencyKey }: StepContext<undefined>): void =>
 const chargeWithoutKey = (): void => void charges.set(`charge ${charges.size}`, 9);
 
 /** Makes the saga that the tests of the README test, and others that lack something. */
-export function payBy(lacks?: 'key' | 'token' | 'undo'): Saga<undefined, undefined> {
+export function payBy(lacks?: 'key' | 'undo'): Saga<undefined, undefined> {
   const undo = lacks === 'undo' ? {} : { compensate: refund, compensateUnknown: refund };
-  return saga(
-    { name: 'pay', version: '1', forks: 'refuse', commitFirst: lacks !== 'token' },
-    function* () {
-      yield* step('charge', lacks === 'key' ? chargeWithoutKey : charge, undo);
-      const { sure } = yield* elicit('sure', { message: 'Keep it?', schema: Sure });
-      if (!sure) throw new Error('not sure');
-      return 'Paid';
-    },
-  );
+  return saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+    yield* step('charge', lacks === 'key' ? chargeWithoutKey : charge, undo);
+    const { sure } = yield* elicit('sure', { message: 'Keep it?', schema: Sure });
+    if (!sure) throw new Error('not sure');
+    return 'Paid';
+  });
 }
 
 export const pay: Saga<undefined, undefined> = payBy();

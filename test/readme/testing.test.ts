@@ -36,7 +36,6 @@ it('a saga of the testing guide refunds after a decline or an unknown outcome', 
 describe('an explorer', () => {
   it.each([
     ['key', crashEverywhere],
-    ['token', crashEverywhere],
     ['undo', failEverywhere],
   ] as const)('reports that a saga lacks its %s', async (lacks, explore) => {
     const script = testSaga(payBy(lacks), { before: () => charges.clear() }).on.elicit('sure', {

@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 const charges = new Set<string>();
 
-const pay = saga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, function* () {
+const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
   yield* step('charge', ({ idempotencyKey }) => void charges.add(idempotencyKey), {
     compensate: ({ stepKey }) => void charges.delete(stepKey),
     compensateUnknown: ({ stepKey }) => void charges.delete(stepKey),

@@ -210,7 +210,9 @@ export const host = createSagaHost({
     });
     const { dev, url } = await startDev(join(folder, 'host.ts'));
     const client = await connect(url);
-    const open = suspended(await startSaga(client, { name: 'ask' }));
+    const begun = suspended(await startSaga(client, { name: 'ask' }));
+    // Before the link goes out, the client gets a token.
+    const open = suspended(await begun.resume([]));
     const [, link = ''] = await dev.printed(/LINK (\S+)/);
     writeFileSync(join(folder, 'host.ts'), '// Changed.', { flag: 'a' });
     await dev.printed(/reloaded/);

@@ -225,8 +225,9 @@ export const script = testSaga(charging);`;
   });
 
   it('knows a step of --harmless that runs only after a failure', async () => {
-    const text = `import { saga, step } from '@mcp-saga/server';
-export const ship = saga({ name: 'ship', version: '1', commitFirst: true }, function* () {
+    const text = `import { checkpoint, saga, step } from '@mcp-saga/server';
+export const ship = saga({ name: 'ship', version: '1' }, function* () {
+  yield* checkpoint();
   try { yield* step('ship', ({ idempotencyKey }) => idempotencyKey); }
   catch { yield* step('apologize', ({ idempotencyKey }) => idempotencyKey); }
   return 'done';

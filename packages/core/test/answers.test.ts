@@ -173,14 +173,12 @@ describe('answers of a turn', () => {
   it('[W4] to a waiting server step or checkpoint are ignored and reported', async () => {
     const world = new World();
     const runs: string[] = [];
-    const program = sagaOf(
-      function* () {
-        yield* all([step('s', () => void runs.push('s')), checkpoint()]);
-        return 'done';
-      },
-      { commitFirst: true },
-    );
-    const { state } = suspended(await start(program, {}, world));
+    const program = sagaOf(function* () {
+      yield* all([step('s', () => void runs.push('s')), checkpoint()]);
+      return 'done';
+    });
+    const replace = { defersEffects: 'all' } as const;
+    const { state } = suspended(await start(program, {}, world, { replace }));
     const outcome = await turn(program, state, { s: of('x'), checkpoint: of('x') }, world);
     expect(completed(outcome)).toBe('done');
     expect(outcome.ignored).toEqual([

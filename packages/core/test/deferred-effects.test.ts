@@ -6,7 +6,7 @@ import { sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';
 
 const Ok = z.object({ ok: z.boolean() });
-const deferring: TurnSettings = { replace: { defersEffects: true } };
+const deferring: TurnSettings = { replace: { defersEffects: 'all' } };
 
 describe('a turn that defers effects', () => {
   it('[W7] advances timers and asks, but runs no server step', async () => {

@@ -13,7 +13,6 @@ function newRun(): Run {
     effects: [],
     duration: 0,
     gated: false,
-    commitFirst: false,
     traces: [],
   };
 }

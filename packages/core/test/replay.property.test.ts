@@ -25,7 +25,7 @@ interface Mode {
   readonly order?: number;
   /** A budget that one server step uses up. */
   readonly budget?: boolean;
-  readonly commitFirst?: boolean;
+  readonly unheld?: boolean;
   /** Draws which answers are sent in a turn, and in which order. */
   readonly partial?: number;
   /** Draws where questions go; undefined: to the client. */
@@ -47,19 +47,18 @@ interface Driven extends Drive {
   readonly starts: readonly number[];
 }
 
-function newRun({ order, budget, commitFirst }: Mode): Run {
+function newRun({ order, budget }: Mode): Run {
   return {
     world: new World(),
     effects: [],
     duration: budget === true ? 10 : 0,
     gated: order !== undefined,
-    commitFirst: commitFirst === true,
     traces: [],
   };
 }
 
 function settingsOf(run: Run, mode: Mode): (turn: number) => TurnSettings {
-  const { order, budget, stepwise, looks } = mode;
+  const { order, budget, stepwise, looks, unheld } = mode;
   return (turnNumber) => {
     const number = looks === true ? Math.ceil(turnNumber / 2) : turnNumber;
     run.world.order = order === undefined ? undefined : seeded(order + number);
@@ -70,6 +69,7 @@ function settingsOf(run: Run, mode: Mode): (turn: number) => TurnSettings {
         route: routesOf(mode, number),
         sample: sampleAtHost(run),
         commitsEach: stepwise === true,
+        ...(unheld === true && turnNumber === 1 ? { defersEffects: 'vital' as const } : {}),
       },
     };
   };
@@ -184,7 +184,7 @@ const modes: fc.Arbitrary<Mode> = fc.record(
   {
     order: seed,
     budget: fc.boolean(),
-    commitFirst: fc.boolean(),
+    unheld: fc.boolean(),
     partial: seed,
     routes: seed,
     wander: fc.boolean(),
@@ -199,14 +199,11 @@ const examples: [string, Mode][] = [
   ['never suspended but for the client', {}],
   ['server steps that complete in any order', { order: 1 }],
   ['a checkpoint after every step', { budget: true }],
-  ['a token before the first step', { commitFirst: true }],
+  ['a token before the first step', { unheld: true, stepwise: true }],
   ['answers in parts and in any order', { partial: 2 }],
   ['questions that other sources answer', { routes: 5 }],
   ['a turn for every server step', { stepwise: true, routes: 6 }],
-  [
-    'all of them',
-    { order: 3, budget: true, commitFirst: true, partial: 4, routes: 7, stepwise: true },
-  ],
+  ['all of them', { order: 3, budget: true, unheld: true, partial: 4, routes: 7, stepwise: true }],
 ];
 
 describe('a random saga', () => {

@@ -292,22 +292,6 @@ describe('a question that the client does not support', () => {
     ).toBeInstanceOf(ClientCannot);
   });
 
-  it('[E1] returns a token before its fallback runs, with commitFirst', async () => {
-    const program = saga({ name: 'first', version: '1', commitFirst: true }, function* () {
-      const { target } = yield* elicit('a', {
-        message: 'm',
-        schema: Target,
-        fallback: { target: 'x' },
-      });
-      return target;
-    });
-    const first = suspended(await start(program, {}, undefined, routed('fallback')));
-    expect(first.steps).toEqual([]);
-    expect(completed(await turn(program, first.state, {}, undefined, routed('fallback')))).toBe(
-      'x',
-    );
-  });
-
   it('[W4] accepts a repeated answer with the same content', async () => {
     const first = suspended(
       await start(

@@ -2,21 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { TurnBudget } from '../src/program-parts.ts';
 import { runtimeOf, World, type RuntimeMembers } from './support/world.ts';
 
-interface Given {
-  readonly turnsBefore?: number;
-  readonly commitFirst?: boolean;
-}
-
 const slept: number[] = [];
-function budgetOf(
-  fields: RuntimeMembers = {},
-  { turnsBefore = 0, commitFirst = false }: Given = {},
-): TurnBudget {
+function budgetOf(fields: RuntimeMembers = {}): TurnBudget {
   slept.length = 0;
   const runtime = runtimeOf(new World(), {
     replace: { sleep: async (ms) => void slept.push(ms), deadline: 2000, maxHold: 500, ...fields },
   });
-  return new TurnBudget({ runtime, turnsBefore, commitFirst });
+  return new TurnBudget(runtime);
 }
 
 describe('the budget of a turn', () => {
@@ -29,30 +21,32 @@ describe('the budget of a turn', () => {
     expect(last.hasTime(1000)).toBe(true);
   });
 
-  it.each([
-    [{}, {}, false, false],
-    [{}, {}, true, true],
-    [{ deadline: 1000 }, {}, false, true],
-    [{ defersEffects: true }, {}, false, true],
-    [{}, { commitFirst: true }, false, true],
-    [{ tokenBytes: 9 }, { commitFirst: true }, false, false],
-    [{}, { commitFirst: true, turnsBefore: 1 }, false, false],
+  it.each<[RuntimeMembers, boolean, boolean, boolean]>([
+    [{}, false, false, false],
+    [{}, false, true, false],
+    [{}, true, false, true],
+    [{ deadline: 1000 }, false, false, true],
+    [{ defersEffects: 'all' }, false, false, true],
+    [{ defersEffects: 'vital' }, false, false, false],
+    [{ defersEffects: 'vital' }, false, true, true],
+    [{ defersEffects: 'vital', tokenBytes: 9 }, false, true, false],
   ])(
-    '[U4] [E1] defers effects by %j, %j, uncommitted: %s',
-    (fields, options, isUncommitted, expected) => {
-      expect(budgetOf(fields, options).defers(1000, isUncommitted)).toBe(expected);
+    '[U4] [E1] defers effects by %j, uncommitted: %s, vital: %s',
+    (fields, isUncommitted, isVital, expected) => {
+      expect(budgetOf(fields).defers(1000, isUncommitted, isVital)).toBe(expected);
     },
   );
 
-  it('[E1] runs a repeatable effect before the client has a token', () => {
-    expect(budgetOf({}, { commitFirst: true }).defers(1000, false, true)).toBe(false);
-  });
-
-  it('runs every effect if no state can be sealed, unless effects are deferred', () => {
-    for (const fields of [{ deadline: 0 }, { defersEffects: true }]) {
-      const budget = budgetOf(fields, { commitFirst: true });
+  it('runs every effect if no state can be sealed, unless all effects are deferred', () => {
+    const all: readonly RuntimeMembers[] = [
+      { deadline: 0 },
+      { defersEffects: 'vital' },
+      { defersEffects: 'all' },
+    ];
+    for (const fields of all) {
+      const budget = budgetOf(fields);
       budget.runToEnd();
-      expect(budget.defers(1000, true)).toBe(fields.defersEffects === true);
+      expect(budget.defers(1000, true, true)).toBe(fields.defersEffects === 'all');
     }
   });
 
@@ -74,52 +68,37 @@ describe('the budget of a turn', () => {
     ],
     ['a wait in a turn without time', { deadline: 1000, maxWait: 400 }, 9000, false, undefined],
   ] as const)('[W6] decides on %s', (_, fields, ms, isUncommitted, expected) => {
-    expect(budgetOf(fields).waitUntil(1000 + ms, 1000, isUncommitted, false)).toBe(expected);
-  });
-
-  it.each<[string, RuntimeMembers, number, number | undefined]>([
-    ['does not hold a long wait of a client without a token', {}, 1000, undefined],
-    ['holds a wait below a second', {}, 999, 999],
-    ['holds a wait of a client with a token', { tokenBytes: 9 }, 1000, 1000],
-    ['holds a wait of a client that cannot return', { maxWait: 999 }, 1000, 1000],
-    ['holds a wait without a deadline', { deadline: undefined }, 1000, 1000],
-    ['does not hold a part of a long wait', { holdsParts: true }, 9000, undefined],
-  ])('[E8] %s, if an end would undo something', (_, fields, ms, expected) => {
-    const budget = budgetOf({ maxHold: 5000, deadline: 20_000, ...fields });
-    expect(budget.waitUntil(1000 + ms, 1000, false, true)).toBe(expected);
-  });
-
-  it('[E8] adds up the short waits of a client without a token', async () => {
-    const budget = budgetOf({ maxHold: 5000, deadline: 20_000 });
-    await budget.hold(600);
-    expect(budget.waitUntil(1399, 1000, false, true)).toBe(399);
-    expect(budget.waitUntil(1400, 1000, false, true)).toBeUndefined();
+    expect(budgetOf(fields).waitUntil(1000 + ms, 1000, isUncommitted)).toBe(expected);
   });
 
   it('[E1] commits within the budget, and commits an undo at any time', () => {
     expect(budgetOf({ now: () => 1000 }).mayCommit('step')).toBe(true);
-    for (const fields of [{ deadline: 1000 }, { defersEffects: true }]) {
+    for (const fields of [{ deadline: 1000 }, { defersEffects: 'all' as const }]) {
       expect(budgetOf({ now: () => 1000, ...fields }).mayCommit('step')).toBe(false);
       expect(budgetOf({ now: () => 1000, ...fields }).mayCommit('undo')).toBe(true);
     }
   });
 
-  it('[E1] runs effects of a saga with commitFirst after the first commit', () => {
-    const budget = budgetOf({}, { commitFirst: true });
-    budget.committed(runtimeOf(new World(), { replace: { deadline: 5000, tokenBytes: 9 } }));
-    expect(budget.defers(3000, false)).toBe(false);
+  it('[E1] runs vital effects after the first commit', () => {
+    const budget = budgetOf({ defersEffects: 'vital' });
+    budget.committed(
+      runtimeOf(new World(), {
+        replace: { defersEffects: 'vital', deadline: 5000, tokenBytes: 9 },
+      }),
+    );
+    expect(budget.defers(3000, false, true)).toBe(false);
   });
 
   it('[W6] does not fail internal waits', () => {
-    expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false, false, false)).toBeUndefined();
+    expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false, false)).toBeUndefined();
   });
 
   it('[W6] counts the time that the request was held', async () => {
     const budget = budgetOf({ maxWait: 600 });
     await budget.hold(300);
     expect(slept).toEqual([300]);
-    expect(budget.waitUntil(1200, 1000, false, false)).toBe(200);
-    expect(budget.waitUntil(1201, 1000, false, false)).toBeUndefined();
-    expect(budget.waitUntil(1301, 1000, false, false)).toBe('hopeless');
+    expect(budget.waitUntil(1200, 1000, false)).toBe(200);
+    expect(budget.waitUntil(1201, 1000, false)).toBeUndefined();
+    expect(budget.waitUntil(1301, 1000, false)).toBe('hopeless');
   });
 });

@@ -1,7 +1,17 @@
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { all, allSettled, elicit, progress, step, TurnAborted, type Schema } from '../src/index.ts';
+import {
+  all,
+  allSettled,
+  elicit,
+  progress,
+  saga,
+  step,
+  TurnAborted,
+  type Schema,
+} from '../src/index.ts';
+import type { CommitPoint, CommittedTurn } from '../src/model/outcome.ts';
 import type { Steps } from '../src/model/command.ts';
 import { deferred, settle } from './support/deferred.ts';
 import { accepted, completed, drive, start, suspended, turn } from './support/drive.ts';
@@ -185,20 +195,55 @@ describe('the budget of a turn', () => {
     ]);
   });
 
-  it('[E1] runs no server step in the first turn with commitFirst, and continues in the second', async () => {
-    const runs: string[] = [];
-    const program = sagaOf(
-      function* () {
-        yield* step('a', () => void runs.push('a'));
-        yield* step('b', () => void runs.push('b'));
+  const vital = { replace: { defersEffects: 'vital' } } as const;
+  const undo = { compensate: () => undefined };
+  const forks = 'accept';
+
+  it('[E1] runs no step with an undo or once before somebody has a token', async () => {
+    for (const options of [undo, { once: true }]) {
+      const runs: string[] = [];
+      const program = saga({ name: 'vital', version: '1', forks }, function* () {
+        yield* step('read', () => void runs.push('read'));
+        yield* step('a', () => void runs.push('a'), options);
+        yield* step('b', () => void runs.push('b'), options);
         return 'done';
-      },
-      { commitFirst: true },
-    );
-    const { state, steps, retryAfterMs } = suspended(await start(program));
-    expect({ steps, retryAfterMs, runs }).toEqual({ steps: [], retryAfterMs: 0, runs: [] });
-    expect(completed(await turn(program, state))).toBe('done');
-    expect(runs).toEqual(['a', 'b']);
+      });
+      const world = new World();
+      const { state, steps, retryAfterMs } = suspended(await start(program, {}, world, vital));
+      expect({ steps, retryAfterMs, runs }).toEqual({ steps: [], retryAfterMs: 0, runs: ['read'] });
+      expect(completed(await turn(program, state, {}, world))).toBe('done');
+      expect(runs).toEqual(['read', 'a', 'b']);
+    }
+  });
+
+  it('[E1] runs no step of a saga that commits each before somebody has a token', async () => {
+    const runs: string[] = [];
+    const program = sagaOf(function* () {
+      yield* step('a', () => void runs.push('a'));
+      return 'done';
+    });
+    const replace = { defersEffects: 'vital', commitsEach: true } as const;
+    suspended(await start(program, {}, undefined, { replace }));
+    expect(runs).toEqual([]);
+  });
+
+  it('[E1] commits before the first step with an undo if somebody else can continue', async () => {
+    const runs: string[] = [];
+    const program = saga({ name: 'vital', version: '1', forks }, function* () {
+      yield* step('read', () => void runs.push('read'));
+      yield* all([
+        step('a', () => void runs.push('a'), undo),
+        step('b', () => void runs.push('b'), undo),
+      ]);
+      return 'done';
+    });
+    const commit = async ({ reason }: CommitPoint): Promise<CommittedTurn> => {
+      runs.push(reason);
+      return { turn: 2, tokenBytes: 9, deadline: undefined };
+    };
+    const replace = { defersEffects: 'vital', commit } as const;
+    expect(completed(await start(program, {}, undefined, { replace }))).toBe('done');
+    expect(runs).toEqual(['read', 'vital', 'a', 'b']);
   });
 });
 

@@ -16,7 +16,7 @@ interface Mode {
   readonly budget?: boolean;
   /** Draws the order in which server steps complete. */
   readonly order?: number;
-  readonly commitFirst?: boolean;
+  readonly unheld?: boolean;
 }
 
 interface Plan extends Mode {
@@ -47,7 +47,7 @@ interface Driven {
 }
 
 async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
-  const { budget = false, order, commitFirst = false, salt = '', crash } = plan;
+  const { budget = false, order, unheld = false, salt = '', crash } = plan;
   const world = plan.from?.world ?? new World();
   const ledger =
     plan.from?.ledger ??
@@ -57,7 +57,7 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
     });
   const gate = order === undefined ? undefined : (signal: AbortSignal) => world.gate(signal);
   // A fresh instance each time, which knows nothing but the state.
-  const make = () => sagaOf(tree, ledger, { commitFirst, ...(gate === undefined ? {} : { gate }) });
+  const make = () => sagaOf(tree, ledger, gate === undefined ? {} : { gate });
   world.compensators.set('release', release(ledger));
   const draw = crash === undefined ? undefined : seeded(crash);
   const turns: { state: ProgramState; answers: Answers; calls: number }[] = [];
@@ -73,6 +73,10 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
         ...(budget ? { budget: 5, maxHold: 5 } : {}),
         ...(plan.limits === undefined ? {} : { limits: plan.limits }),
         ...settings,
+        replace: {
+          ...(unheld && t === 0 ? { defersEffects: 'vital' as const } : {}),
+          ...settings.replace,
+        },
       };
       return make().advance(
         overTheWire(state),
@@ -177,7 +181,7 @@ const seed = fc.integer({ min: 0, max: 1_000_000 });
 const salt = fc.constantFrom('a', 'b', 'c', 'd');
 const modes = (parallel: boolean): fc.Arbitrary<Mode> =>
   fc.record(
-    { budget: fc.boolean(), commitFirst: fc.boolean(), ...(parallel ? { order: seed } : {}) },
+    { budget: fc.boolean(), unheld: fc.boolean(), ...(parallel ? { order: seed } : {}) },
     { requiredKeys: [] },
   );
 const drawnFrom = (parallel: boolean) =>
@@ -205,7 +209,7 @@ describe('a random saga that ends with an undo', () => {
     await fc.assert(
       fc.asyncProperty(trees({ parallel: false }), salt, async (tree, drawn) => {
         const once = await driven(tree, { salt: drawn });
-        const moved = await driven(tree, { salt: drawn, budget: true, commitFirst: true });
+        const moved = await driven(tree, { salt: drawn, budget: true, unheld: true });
         expect(shape(moved)).toEqual(shape(once));
         assertAccounted(tree, once, { parallel: false });
       }),

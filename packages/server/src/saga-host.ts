@@ -153,7 +153,9 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
   const host: SagaHost = {
     sagas: core.sagas,
     start: async (name, args, request = {}) =>
-      await invoked(request, requestNames.start).start(name, args, toStarter(request)),
+      await invoked(request, requestNames.start).start(name, args, toStarter(request), {
+        holder: { kind: 'client', returns: 'told' },
+      }),
     resume: async (token, answers, request = {}) =>
       await invoked(request, requestNames.resume).resume(
         trimmed(token),

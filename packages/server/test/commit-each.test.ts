@@ -22,6 +22,8 @@ import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const sure = accept('sure', {});
 const hour = 3_600_000;
+/** All clients get a token before the first step. */
+const starts = { unkeyed: 'handshake' } as const;
 
 interface Mortal {
   readonly host: TestHost['host'];
@@ -49,7 +51,7 @@ function mortal(program: Program, last: number): Mortal {
     }),
     memoryStore({ clock }),
   );
-  const { host, told } = hostOf(program, { guard: { store: dying }, clock });
+  const { host, told } = hostOf(program, { guard: { store: dying }, starts, clock });
   return {
     host,
     told,
@@ -128,7 +130,7 @@ describe('a saga with commitEach', () => {
       },
     );
     const clock = testClock();
-    const { host } = hostOf(eager, { guard: { store: memoryStore({ clock }) }, clock });
+    const { host } = hostOf(eager, { guard: { store: memoryStore({ clock }) }, starts, clock });
     const { token } = suspended(await host.start('eager', {}));
     expect(did).toEqual([]);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -151,6 +153,7 @@ describe('a saga with commitEach', () => {
     );
     const { host } = hostOf(slow, {
       guard: { store: memoryStore({ clock }) },
+      starts,
       clock,
       limits: { turnBudgetMs: 1_000 },
     });
@@ -181,7 +184,7 @@ describe('a saga with commitEach', () => {
       },
     );
     const clock = testClock();
-    const { host } = hostOf(both, { guard: { store: memoryStore({ clock }) }, clock });
+    const { host } = hostOf(both, { guard: { store: memoryStore({ clock }) }, starts, clock });
     const { token } = suspended(await host.start('both', {}));
     const half = suspended(await host.resume(token));
     expect(half).toMatchObject({ steps: [{ stepId: 'sure' }], content: ['half'] });
@@ -208,7 +211,7 @@ describe('a saga with commitEach', () => {
       },
     );
     const clock = testClock();
-    const { host } = hostOf(paged, { guard: { store: memoryStore({ clock }) }, clock });
+    const { host } = hostOf(paged, { guard: { store: memoryStore({ clock }) }, starts, clock });
     const { token, content } = suspended(await host.start('paged', {}));
     expect(content).toEqual(['a page']);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -228,7 +231,7 @@ describe('a saga with commitEach', () => {
         return 'done';
       },
     );
-    const other = hostOf(later, { guard: { store: memoryStore({ clock }) }, clock }).host;
+    const other = hostOf(later, { guard: { store: memoryStore({ clock }) }, starts, clock }).host;
     const shown = suspended(
       await other.resume(suspended(await other.start('later', {})).token, [sure]),
     );
@@ -242,6 +245,7 @@ describe('a saga with commitEach', () => {
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
       guard: { store: memoryStore({ clock }) },
+      starts,
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
@@ -258,6 +262,7 @@ describe('a saga with commitEach', () => {
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
       guard: { store: memoryStore({ clock }) },
+      starts,
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
@@ -269,7 +274,7 @@ describe('a saga with commitEach', () => {
       yield* step('ship', () => void did.push('ship'));
       return 'done';
     });
-    const looked = hostOf(passes, { guard: { store: memoryStore({ clock }) }, clock }).host;
+    const looked = hostOf(passes, { guard: { store: memoryStore({ clock }) }, starts, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
     const looks = { dialect: { effects: 'later' } } as const;
     expect(suspended(await coreOf(looked).resume(asked.token, [sure], {}, looks)).turn).toBe(2);
@@ -303,7 +308,7 @@ describe('a saga with commitEach', () => {
       onTurn: () => undefined,
       onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
     };
-    const { host } = hostOf(leaves, { guard: { store }, clock, hooks });
+    const { host } = hostOf(leaves, { guard: { store }, starts, clock, hooks });
     const { token } = suspended(await host.start('order', {}));
     await expect(host.resume(token, [], { signal: aborting.signal })).rejects.toThrow('aborted');
     expect(facts.map(({ turn }) => turn)).toEqual([1, 2]);
@@ -406,7 +411,7 @@ describe('a guarded turn that passes a pivot', () => {
       yield* elicit('good', { message: 'Good?', schema: Empty });
       return 'done';
     });
-    const guarded = hostOf(last, { guard: { store: memoryStore({ clock }) }, clock });
+    const guarded = hostOf(last, { guard: { store: memoryStore({ clock }) }, starts, clock });
     const asked = suspended(await guarded.host.start('last', {}));
     const good = suspended(await guarded.host.resume(asked.token, [sure]));
     expect(good).toMatchObject({ turn: 2, steps: [{ stepId: 'good' }] });
@@ -418,7 +423,11 @@ describe('a guarded turn that passes a pivot', () => {
     const clock = tickingClock(startTime);
     const waits: number[] = [];
     const did: string[] = [];
-    const { host } = hostOf(parcel(did), { guard: { store: memoryStore({ clock }) }, clock });
+    const { host } = hostOf(parcel(did), {
+      guard: { store: memoryStore({ clock }) },
+      starts,
+      clock,
+    });
     const { token } = suspended(await host.start('parcel', {}));
     const dialect = {
       maxWait: (turn: number) => {
@@ -456,6 +465,7 @@ describe('a stored response', () => {
     );
     const { host } = hostOf(both, {
       guard: { store: memoryStore({ clock }) },
+      starts,
       clock,
       limits: { turnBudgetMs: 1_000 },
     });

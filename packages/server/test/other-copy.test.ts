@@ -20,19 +20,16 @@ describe('a saga of another copy of the package', () => {
   it('[E1] undoes nothing if a commit fails', async () => {
     const { poll, saga, step } = await importAgain();
     const did: string[] = [];
-    const pay = saga(
-      { name: 'pay', version: '1', forks: 'refuse', commitFirst: true },
-      function* () {
-        yield* step('charge', () => void did.push('charge'), {
-          compensate: () => void did.push('refund'),
-        });
-        yield* poll('cleared', () => ({ done: true, value: true }), {
-          everyMs: 1000,
-          totalTimeoutMs: 60_000,
-        });
-        return yield* step('ship', () => 'shipped');
-      },
-    );
+    const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+      yield* step('charge', () => void did.push('charge'), {
+        compensate: () => void did.push('refund'),
+      });
+      yield* poll('cleared', () => ({ done: true, value: true }), {
+        everyMs: 1000,
+        totalTimeoutMs: 60_000,
+      });
+      return yield* step('ship', () => 'shipped');
+    });
     let isDown = false;
     const store = failingGuard(() => isDown && did.length > 0);
     const host = createSagaHost({
@@ -40,6 +37,7 @@ describe('a saga of another copy of the package', () => {
       audience: 'shop',
       keys: generateKey(),
       guard: { store },
+      starts: { unkeyed: 'handshake' },
       hooks,
     });
     const { token } = suspended(await host.start('pay', {}));

@@ -457,7 +457,7 @@ it('starts the form of a model with the answer of the script', async () => {
 it('ends a machine whose client cannot be asked one of two questions', async () => {
   const [run] = await play({ client: 'no-elicitation' }, filesOf('triage'));
   expect(run).toMatchObject({ status: 'failed', error: undefined });
-  expect(run?.entries.at(-1)?.value).toContain("'onCall' cannot be asked");
+  expect(run?.entries.at(-1)?.value).toContain("'onCall@2' cannot be asked");
 });
 
 it.each(

@@ -247,19 +247,16 @@ describe('a case that ends in a mistake', () => {
   const Go = z.object({ go: z.boolean() });
 
   it('[E3] is a violation after a pivot, where nothing can be undone', async () => {
-    const each = saga(
-      { name: 'late', version: '1', output, forks: 'accept', commitFirst: true },
-      function* () {
-        yield* step('pay', ({ idempotencyKey }) => idempotencyKey);
-        yield* pivot('paid');
-        try {
-          yield* step('receipt', ({ idempotencyKey }) => idempotencyKey);
-        } catch {
-          return misfit();
-        }
-        return { text: 'paid' };
-      },
-    );
+    const each = saga({ name: 'late', version: '1', output, forks: 'accept' }, function* () {
+      yield* step('pay', ({ idempotencyKey }) => idempotencyKey);
+      yield* pivot('paid');
+      try {
+        yield* step('receipt', ({ idempotencyKey }) => idempotencyKey);
+      } catch {
+        return misfit();
+      }
+      return { text: 'paid' };
+    });
     const message = await messageOf(failEverywhere(testSaga(each), { harmless: ['*'] }));
     expect(message).toMatch(
       /^When 'receipt' fails: it fails because of a mistake in its code: .*the output schema/,

@@ -1,4 +1,4 @@
-import { all, elicit, saga, step } from '@mcp-saga/server';
+import { all, checkpoint, elicit, saga, step } from '@mcp-saga/server';
 import {
   assertDeterministic,
   crashEverywhere,
@@ -56,14 +56,11 @@ describe('exploring sound sagas', () => {
         compensate: ({ stepKey }) => stepKey,
         compensateUnknown: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
       });
-    const both = saga(
-      { name: 'both', version: '1', forks: 'refuse', commitFirst: true },
-      function* () {
-        yield* all({ a: save('a'), b: save('b') });
-        yield* save('end');
-        return 'saved';
-      },
-    );
+    const both = saga({ name: 'both', version: '1', forks: 'refuse' }, function* () {
+      yield* all({ a: save('a'), b: save('b') });
+      yield* save('end');
+      return 'saved';
+    });
     const orders: string[] = [];
     await failEverywhere(testSaga(both), {
       check: ({ compensated }) => void orders.push(compensated.join(' ')),
@@ -156,20 +153,17 @@ describe('exploring sound sagas', () => {
   });
 
   it('[E7] reports steps that a fork undoes after the end, for a check of the author', async () => {
-    const keep = saga(
-      { name: 'keep', version: '1', forks: 'accept', commitFirst: true },
-      function* () {
-        yield* step('create', ({ idempotencyKey }) => idempotencyKey, {
-          compensate: ({ stepKey }) => stepKey,
-        });
-        const { go } = yield* elicit('go', {
-          message: 'Keep it?',
-          schema: z.object({ go: z.boolean() }),
-        });
-        if (!go) throw new Error('not wanted');
-        return 'kept';
-      },
-    );
+    const keep = saga({ name: 'keep', version: '1', forks: 'accept' }, function* () {
+      yield* step('create', ({ idempotencyKey }) => idempotencyKey, {
+        compensate: ({ stepKey }) => stepKey,
+      });
+      const { go } = yield* elicit('go', {
+        message: 'Keep it?',
+        schema: z.object({ go: z.boolean() }),
+      });
+      if (!go) throw new Error('not wanted');
+      return 'kept';
+    });
     const script = testSaga(keep).on.elicit('go', { go: true });
     const { forks } = await forkEverywhere(script);
     expect(forks.map(({ id, answer, status, undone }) => [id, answer, status, undone])).toEqual([
@@ -214,8 +208,10 @@ describe('exploring sound sagas', () => {
     '[E1] crashes a saga of a hundred steps at every point, %s',
     async (_, asks, expected) => {
       const Go = z.object({ go: z.boolean() });
-      const long = saga({ name: 'long', version: '1', commitFirst: true }, function* () {
+      const long = saga({ name: 'long', version: '1' }, function* () {
         let sum = 0;
+        // The client gets a token before the first step.
+        yield* checkpoint();
         for (let n = 0; n < 100; n += 1) {
           const add = ({ idempotencyKey }: { idempotencyKey: string }): number =>
             idempotencyKey === '' ? 0 : n;

@@ -32,8 +32,9 @@ beforeEach(() => {
 });
 
 const input = { cents: 900, card: '4111' };
+const host = { starts: { unkeyed: 'run' } } as const;
 const script = (program = shipping, given: unknown = input): TestSaga =>
-  testSaga(program, { input: given });
+  testSaga(program, { input: given, host });
 const shipped = script().on.elicit('sure', { sure: true });
 
 /** Replays what a run was on a saga, from its file's text. */
@@ -186,7 +187,7 @@ describe('a recording of a machine', () => {
     ],
     [
       'that is handed a token before anything runs',
-      script(shippingOf({ commitFirst: true })).refuse.elicit('sure'),
+      testSaga(shipping, { input }).refuse.elicit('sure'),
     ],
     ['that asked nothing', script(shipping, { ...input, cents: 1 })],
     ['whose step was tried again', shipped.fail.step('charge', new Error('busy'), { times: 2 })],
@@ -299,8 +300,7 @@ it('[R3] a recording contains the machine that a generator continued as', async 
     yield* elicit('go', { message: 'Go?', schema: z.object({}) });
     return yield* continueAs(shipping as never, input as never);
   });
-  // It has a token when it begins: nothing is put off.
-  const sagas = [shippingOf({ commitFirst: true })];
+  const sagas = [shipping];
   const run = await testSaga(first, { sagas })
     .on.elicit('go', {})
     .on.elicit('sure', { sure: true })
@@ -316,7 +316,7 @@ it('[R3] a recording contains the machine that a generator continued as', async 
   });
   const recording = JSON.parse(formatRecording(run.recording)) as unknown;
   await replayRecording(recording, [first, ...sagas]);
-  const now = [first, shippingOf({ commitFirst: true, ships: false })];
+  const now = [first, shippingOf({ ships: false })];
   await expect(replayRecording(recording, now)).rejects.toThrow(
     "'first' (continued), from turn 2 on",
   );

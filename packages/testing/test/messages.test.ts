@@ -11,16 +11,13 @@ import { errorOf } from './support/error-of.ts';
 
 const When = z.object({ date: z.iso.date() });
 
-const ordered = saga(
-  { name: 'ordered', version: '1', commitFirst: true, forks: 'accept' },
-  function* () {
-    const { date } = yield* elicit('date', { message: 'When?', schema: When });
-    yield* step('price', ({ idempotencyKey }) => idempotencyKey);
-    yield* step('bake', ({ idempotencyKey }) => idempotencyKey);
-    yield* sleep(259_200_000);
-    return date;
-  },
-);
+const ordered = saga({ name: 'ordered', version: '1', forks: 'accept' }, function* () {
+  const { date } = yield* elicit('date', { message: 'When?', schema: When });
+  yield* step('price', ({ idempotencyKey }) => idempotencyKey);
+  yield* step('bake', ({ idempotencyKey }) => idempotencyKey);
+  yield* sleep(259_200_000);
+  return date;
+});
 const script = testSaga(ordered).on.elicit('date', { date: '2030-02-01' });
 
 describe('an error message of the test kit', () => {

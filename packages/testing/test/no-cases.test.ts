@@ -46,7 +46,7 @@ describe('an explorer without a case', () => {
       'crashEverywhere with afterCrash, if only a first step can fail',
       saves,
       afterCrash,
-      /commitFirst/,
+      /an undo/,
     ],
   ])('fails, and says why: %s', async (_, each, explore, why) => {
     const { code, message } = await errorOf(explore(testSaga(each)));
@@ -58,7 +58,7 @@ describe('an explorer without a case', () => {
 describe('a case whose fault never happens', () => {
   it('is a violation, and its pasted script throws', async () => {
     const cache = new Set<string>();
-    const cached = saga({ name: 'cached', version: '1', commitFirst: true }, function* () {
+    const cached = saga({ name: 'cached', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Sure });
       const load = ({ idempotencyKey }: { readonly idempotencyKey: string }): string => {
         cache.add('rates');

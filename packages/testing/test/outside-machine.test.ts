@@ -64,10 +64,7 @@ const machine = setup({
   },
   output: ({ context }) => context.by,
 });
-const refund = machineSaga(
-  { name: 'refund', version: '1', forks: 'refuse', commitFirst: true },
-  machine,
-);
+const refund = machineSaga({ name: 'refund', version: '1', forks: 'refuse' }, machine);
 
 const paying = setup({
   types: { output: {} as string },

@@ -27,32 +27,29 @@ beforeEach(() => void sent.splice(0));
 
 const Comment = z.object({ comment: z.string().optional() });
 
-const refund = saga(
-  { name: 'refund', version: '1', forks: 'refuse', commitFirst: true },
-  function* () {
-    yield* step('reserve', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
-      compensate: ({ stepKey }) => void stepKey,
-    });
-    const decision = yield* approval('manager', {
-      message: 'Refund 5 EUR?',
-      schema: Comment,
-      of: 2,
-      to: ['ann', 'bob', 'cy'],
-      deliver: ({ to, isReminder, idempotencyKey }) =>
-        void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)} by ${idempotencyKey}`),
-      remindEveryMs: 4 * hour,
-      timeoutMs: 24 * hour,
-    });
-    if (!decision.approved) throw new Error(`not approved: ${decision.reason}`);
-    yield* pivot('pay');
-    yield* step('pay', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
-      retry: 10,
-    });
-    return decision.answers.map(({ by }) => (by === 'link' ? by : by.subject)).join();
-  },
-);
+const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+  yield* step('reserve', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
+    compensate: ({ stepKey }) => void stepKey,
+  });
+  const decision = yield* approval('manager', {
+    message: 'Refund 5 EUR?',
+    schema: Comment,
+    of: 2,
+    to: ['ann', 'bob', 'cy'],
+    deliver: ({ to, isReminder, idempotencyKey }) =>
+      void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)} by ${idempotencyKey}`),
+    remindEveryMs: 4 * hour,
+    timeoutMs: 24 * hour,
+  });
+  if (!decision.approved) throw new Error(`not approved: ${decision.reason}`);
+  yield* pivot('pay');
+  yield* step('pay', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
+    retry: 10,
+  });
+  return decision.answers.map(({ by }) => (by === 'link' ? by : by.subject)).join();
+});
 
-const patient = saga({ name: 'patient', version: '1', commitFirst: true }, function* () {
+const patient = saga({ name: 'patient', version: '1' }, function* () {
   const decision = yield* approval('manager', {
     message: 'Refund 5 EUR?',
     of: 2,
@@ -264,7 +261,7 @@ describe('explorers of answers from outside', () => {
   });
 
   it('crashEverywhere finds a delivery that ignores its idempotency key', async () => {
-    const careless = saga({ name: 'careless', version: '1', commitFirst: true }, function* () {
+    const careless = saga({ name: 'careless', version: '1' }, function* () {
       const { approved } = yield* approval('manager', {
         message: 'Sure?',
         deliver: ({ url }) => void sent.push(url),

@@ -89,16 +89,14 @@ it.each(cases)('a pasted script reproduces the violation: %s', async (_, saga, e
 });
 
 it('a pasted script has no unneeded line, even with too many rules to try each', async () => {
-  const many = sagaOf(
-    { name: 'many', version: '1', commitFirst: true, forks: 'accept' },
-    function* () {
-      for (let n = 0; n < 50; n += 1) {
-        yield* step('do', ({ idempotencyKey }) => idempotencyKey, { key: String(n) });
-        if (n % 13 === 0) yield* checkpoint();
-      }
-      return 'done';
-    },
-  );
+  const many = sagaOf({ name: 'many', version: '1', forks: 'accept' }, function* () {
+    yield* checkpoint();
+    for (let n = 0; n < 50; n += 1) {
+      yield* step('do', ({ idempotencyKey }) => idempotencyKey, { key: String(n) });
+      if (n % 13 === 0) yield* checkpoint();
+    }
+    return 'done';
+  });
   const check = ({ trace }: { readonly trace: readonly { readonly type: string }[] }): void => {
     if (trace.filter(({ type }) => type === 'crashed').length > 19) throw new Error('too many');
   };

@@ -251,7 +251,7 @@ describe('recorded machines of a real host', () => {
     [
       'defers effects in every other turn',
       { dialect: { effects: 'later' } },
-      { defersEffects: true },
+      { defersEffects: 'all' },
     ],
     [
       'ends a turn after each step of a task',

@@ -21,15 +21,12 @@ const Paid = z.object({ status: z.string() });
 beforeEach(() => bank.reset());
 
 /** Asks, and ships without an undo before a step that may fail. */
-const ships = saga(
-  { name: 'ships', version: '1', commitFirst: true, forks: 'accept' },
-  function* () {
-    const { go } = yield* elicit('go', { message: 'On?', schema: Go });
-    if (go) yield* step('ship', ({ idempotencyKey }) => idempotencyKey);
-    yield* step('thank', ({ idempotencyKey }) => idempotencyKey);
-    return 'done';
-  },
-);
+const ships = saga({ name: 'ships', version: '1', forks: 'accept' }, function* () {
+  const { go } = yield* elicit('go', { message: 'On?', schema: Go });
+  if (go) yield* step('ship', ({ idempotencyKey }) => idempotencyKey);
+  yield* step('thank', ({ idempotencyKey }) => idempotencyKey);
+  return 'done';
+});
 
 describe('the smallest case', () => {
   it('has no lines that the failure does not need', async () => {
@@ -169,7 +166,7 @@ describe('the smallest case', () => {
 
 describe('an undo that fails after a failing step', () => {
   const pays = (refund: (key: string) => void) =>
-    saga({ name: 'pays', version: '1', forks: 'refuse', commitFirst: true }, function* () {
+    saga({ name: 'pays', version: '1', forks: 'refuse' }, function* () {
       yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
         compensate: (undo) => refund(undo.idempotencyKey),
       });
@@ -190,16 +187,13 @@ describe('an undo that fails after a failing step', () => {
   });
 
   it('[E3] gets advice to send the key of an undo', async () => {
-    const refunds = saga(
-      { name: 'refunds', version: '1', commitFirst: true, forks: 'refuse' },
-      function* () {
-        yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
-          compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
-        });
-        yield* step('ship', () => 'shipped');
-        return 'paid';
-      },
-    );
+    const refunds = saga({ name: 'refunds', version: '1', forks: 'refuse' }, function* () {
+      yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+        compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
+      });
+      yield* step('ship', () => 'shipped');
+      return 'paid';
+    });
     const message = await messageOf(failEverywhere(testSaga(refunds), { harmless: ['ship'] }));
     expect(message).toMatch(
       /^When 'ship' fails, and the undo of 'charge' loses its response once: /,

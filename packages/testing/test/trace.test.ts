@@ -104,7 +104,7 @@ describe('the trace has each effect once', () => {
   });
 
   it('unless a guard repeats a stored response', async () => {
-    const asking = saga({ ...base, forks: 'refuse', commitFirst: true }, function* () {
+    const asking = saga({ ...base, forks: 'refuse' }, function* () {
       yield* pay('reserve');
       yield* sure();
       throw new Error('no');
@@ -143,7 +143,7 @@ describe('the trace names who acts', () => {
       .at('sure')
       .cancel('why');
     for (const { trace } of [cancelled, late])
-      expect(String(trace)).toMatch(/turn 2 {2}was cancelled: why\n +undid reserve/);
+      expect(String(trace)).toMatch(/turn 3 {2}was cancelled: why\n +undid reserve/);
   });
 
   it('the client, if its answer is rejected, or its token', async () => {

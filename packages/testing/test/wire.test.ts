@@ -94,10 +94,10 @@ describe('a connection cut', () => {
     ]);
   });
 
-  it('[E1] charges twice if the first response is dropped, which commitFirst prevents', async () => {
+  it('[E1] charges once if the first response is dropped: the charge waits for the second', async () => {
     wire.cutAfter(1);
     await call(wire.client({ answers }));
-    expect(wire.effects.filter(({ id }) => id === 'charge')).toHaveLength(2);
+    expect(wire.effects.filter(({ id }) => id === 'charge')).toHaveLength(1);
   });
 
   it('rejects the call of a client without retries', async () => {

@@ -10,7 +10,7 @@ const minute = 60_000;
  * unanswered question.
  */
 function users(forks: 'refuse' | 'accept') {
-  const options = { name: 'users', version: '1', forks, commitFirst: true } as const;
+  const options = { name: 'users', version: '1', forks } as const;
   return saga(options, function* () {
     const user = function* (id: string) {
       return yield* step(id, ({ user: asked, services }) => {

@@ -24,10 +24,7 @@ it('[E1] a commit that fails undoes nothing, also for a machine of another copy 
       shipped: { type: 'final' },
     },
   });
-  const pay = machineSaga(
-    { name: 'pay', version: '1', forks: 'refuse', commitFirst: true },
-    machine,
-  );
+  const pay = machineSaga({ name: 'pay', version: '1', forks: 'refuse' }, machine);
   let isDown = false;
   const store = failingGuard(() => isDown && did.length > 0);
   const hooks = { onError: () => undefined, onTurn: () => undefined };
@@ -36,6 +33,7 @@ it('[E1] a commit that fails undoes nothing, also for a machine of another copy 
     audience: 'shop',
     keys: generateKey(),
     guard: { store },
+    starts: { unkeyed: 'handshake' },
     hooks,
   });
   const { token } = suspended(await host.start('pay', {}));

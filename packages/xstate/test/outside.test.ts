@@ -383,9 +383,10 @@ describe('an approval of a machine', () => {
     expect(resultOf(await test.resume())).toContain('"approved":true');
   });
 
-  it('with commitFirst delivers nothing before the client has a token', async () => {
-    const test = new Case((outbox) => askingAgain(outbox, { commitFirst: true }));
-    await test.start();
+  it('delivers nothing before somebody has a token', async () => {
+    const test = new Case((outbox) => askingAgain(outbox));
+    const { replace } = test.settings;
+    await test.start({ ...test.settings, replace: { ...replace, defersEffects: 'vital' } });
     expect([test.outbox.sent, test.drive.suspended.retryAfterMs]).toEqual([[], 0]);
     await test.resume();
     expect(test.outbox.sent).toHaveLength(1);
@@ -476,7 +477,7 @@ describe('a wait whose links must be withdrawn', () => {
     await test.start(ends);
     expect([reasons.splice(0), test.outside.open]).toEqual([['undo'], 1]);
     const { replace } = test.settings;
-    const putOff = { ...test.settings, replace: { ...replace, defersEffects: true } };
+    const putOff = { ...test.settings, replace: { ...replace, defersEffects: 'all' as const } };
     // Only the undo is put off: an answer that a link still took would count nowhere.
     test.drive.outcome = await test.drive.end(new SagaCancelled(), putOff);
     expect([test.outside.open, test.answer()]).toEqual([0, false]);

@@ -288,7 +288,7 @@ describe('an effect whose state is left after an attempt', () => {
     const made = till();
     const { told, drive } = made;
     made.goes = 'well';
-    const defers = { replace: { defersEffects: true } };
+    const defers = { replace: { defersEffects: 'all' as const } };
     await drive.start({}, defers);
     await drive.resume({ ask: accept({ n: 7 }) }, defers);
     await drive.resume();

@@ -1,5 +1,5 @@
 import { ClientCannot } from '@mcp-saga/core';
-import type { Question, Route } from '@mcp-saga/core/program';
+import type { CommitPoint, CommittedTurn, Question, Route } from '@mcp-saga/core/program';
 import {
   elicit,
   elicitUrl,
@@ -299,19 +299,48 @@ describe('a step of a machine', () => {
     expect(await drive.resume()).toMatchObject({ status: 'completed', result: '1' });
   });
 
-  it('[E1] with commitFirst, the client has a token before the first effect', async () => {
-    const machine = setup({
-      types: { output: {} as string },
-      actors: { it: step(() => 'x') },
-    }).createMachine({
-      initial: 'a',
-      states: { a: { invoke: { id: 'it', src: 'it', onDone: 'b' } }, b: { type: 'final' } },
-      output: 'ended',
-    });
-    const drive = new Drive(machineSaga({ name: 'one', version: '1', commitFirst: true }, machine));
-    await drive.start();
-    expect(drive.suspended.steps).toEqual([]);
+  /** Runs a step that reads, and then one with an undo. */
+  const careful = (ran: string[]) =>
+    new Drive(
+      machineSaga(
+        { name: 'two', version: '1', forks: 'accept' },
+        setup({
+          types: { output: {} as string },
+          actors: {
+            read: step(() => void ran.push('read')),
+            charge: step(() => void ran.push('charge'), { compensate: () => undefined }),
+          },
+        }).createMachine({
+          initial: 'reading',
+          states: {
+            reading: { invoke: { id: 'read', src: 'read', onDone: 'charging' } },
+            charging: { invoke: { id: 'charge', src: 'charge', onDone: 'done' } },
+            done: { type: 'final' },
+          },
+          output: 'ended',
+        }),
+      ),
+    );
+
+  it('[E1] an effect with an undo waits until somebody has a token', async () => {
+    const ran: string[] = [];
+    const drive = careful(ran);
+    await drive.start({}, { replace: { defersEffects: 'vital' } });
+    expect(drive.suspended).toMatchObject({ steps: [], retryAfterMs: 0 });
+    expect(ran).toEqual(['read']);
     expect(await drive.resume()).toMatchObject({ status: 'completed', result: 'ended' });
+    expect(ran).toEqual(['read', 'charge']);
+  });
+
+  it('[E1] an effect with an undo waits for a commit, and runs in the same request', async () => {
+    const ran: string[] = [];
+    const commit = async ({ reason }: CommitPoint): Promise<CommittedTurn> => {
+      ran.push(reason);
+      return { turn: 2, tokenBytes: 9, deadline: undefined };
+    };
+    const ended = await careful(ran).start({}, { replace: { defersEffects: 'vital', commit } });
+    expect(ended).toMatchObject({ status: 'completed', result: 'ended' });
+    expect(ran).toEqual(['read', 'vital', 'charge']);
   });
 
   it('[T13] a `once` effect claims its key', async () => {

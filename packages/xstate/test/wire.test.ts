@@ -240,8 +240,12 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
 
   it('[W1] undoes the effects after a decline', async () => {
     undone.length = 0;
-    const reply = await resume(await start('decline'), [
-      { stepId: 'target', result: { action: 'decline' } },
+    const token = await start('decline');
+    // Before the first effect, the client gets a token.
+    expect(token.steps).toEqual([]);
+    const asked = await resume(token, []);
+    const reply = await resume(asked, [
+      { stepId: asked.steps?.[0]?.stepId, result: { action: 'decline' } },
     ]);
     expect(reply.isError).toBe(true);
     expect(textOf(reply)).toContain('Nothing was deployed.');
@@ -250,7 +254,7 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
 
   it('[E6] undoes the effects after a cancellation', async () => {
     undone.length = 0;
-    const { sagaToken } = await start('decline');
+    const { sagaToken } = await resume(await start('decline'), []);
     await call('tools/cancelSaga', { sagaToken });
     expect(undone).toEqual(['h1']);
   });

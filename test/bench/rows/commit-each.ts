@@ -50,7 +50,7 @@ function nameOf(steps: number, commits: boolean): string {
 }
 
 function hostOf(steps: number, commits: boolean): SagaHost {
-  const options = { name: 'bench', version: '1', forks: 'refuse', commitFirst: true } as const;
+  const options = { name: 'bench', version: '1', forks: 'refuse' } as const;
   const long = saga({ ...options, commitEach: commits }, function* () {
     for (let index = 0; index < steps; index += 1)
       yield* step('one', () => index, { key: `${index}` });

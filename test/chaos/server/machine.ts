@@ -94,7 +94,6 @@ export const errand = machineSaga(
     version: '1',
     input: z.object({ call: z.string() }),
     forks: 'refuse',
-    commitFirst: true,
     task: 'prefer',
   },
   machine,

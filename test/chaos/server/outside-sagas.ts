@@ -35,40 +35,37 @@ export function hostTime(): number {
 }
 
 /** Charges, and asks three people, of whom two must approve. A denial undoes the charge. */
-const grant = saga(
-  { name: 'grant', ...options, commitFirst: true, commitEach: true },
-  function* () {
-    const purchase = `grant:${(yield* info()).sagaId}`;
-    yield* order('charge', purchase);
-    const began = yield* now();
-    const { approved, answers, ...denial } = yield* approval('board', {
-      message: `Grant ${purchase}?`,
-      by: { role: 'member' },
-      to: board,
-      of: 2,
-      deliver: ({ url, to, isReminder, idempotencyKey: key, signal }: Delivery<string>) =>
-        send(
-          { key, purchase, kind: isReminder ? 'reminder' : 'link', to: to ?? '', url, began },
-          signal,
-        ),
-      remindEveryMs,
-      escalate: [{ afterMs: escalateAfterMs, by: { role: 'director' }, to: ['dora'] }],
-      timeoutMs: 13_000,
-    });
-    const by = answers.map((answer) => (answer.by === 'link' ? 'link' : answer.by.subject));
-    const result = approved
-      ? 'approved'
-      : (denial as { readonly reason: 'denied' | 'timeout' }).reason;
-    yield* decide(purchase, began, result, by);
-    if (!approved) throw new Error(`Not granted: ${result}.`);
-    yield* pivot('granted');
-    yield* tell('thank', purchase);
-    return `done ${purchase}`;
-  },
-);
+const grant = saga({ name: 'grant', ...options, commitEach: true }, function* () {
+  const purchase = `grant:${(yield* info()).sagaId}`;
+  yield* order('charge', purchase);
+  const began = yield* now();
+  const { approved, answers, ...denial } = yield* approval('board', {
+    message: `Grant ${purchase}?`,
+    by: { role: 'member' },
+    to: board,
+    of: 2,
+    deliver: ({ url, to, isReminder, idempotencyKey: key, signal }: Delivery<string>) =>
+      send(
+        { key, purchase, kind: isReminder ? 'reminder' : 'link', to: to ?? '', url, began },
+        signal,
+      ),
+    remindEveryMs,
+    escalate: [{ afterMs: escalateAfterMs, by: { role: 'director' }, to: ['dora'] }],
+    timeoutMs: 13_000,
+  });
+  const by = answers.map((answer) => (answer.by === 'link' ? 'link' : answer.by.subject));
+  const result = approved
+    ? 'approved'
+    : (denial as { readonly reason: 'denied' | 'timeout' }).reason;
+  yield* decide(purchase, began, result, by);
+  if (!approved) throw new Error(`Not granted: ${result}.`);
+  yield* pivot('granted');
+  yield* tell('thank', purchase);
+  return `done ${purchase}`;
+});
 
 /** Books a room, and waits for the payment. Cancels the room if no payment arrives. */
-const bill = saga({ name: 'bill', ...options, commitFirst: true }, function* () {
+const bill = saga({ name: 'bill', ...options }, function* () {
   const purchase = `bill:${(yield* info()).sagaId}`;
   yield* order('room', purchase);
   const began = yield* now();

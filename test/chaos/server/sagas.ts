@@ -26,7 +26,6 @@ const options = {
   version: '1',
   input: Call,
   forks: 'refuse',
-  commitFirst: true,
   task: 'prefer',
 } as const;
 
@@ -109,16 +108,13 @@ const parcel = saga({ name: 'parcel', ...options }, function* () {
 });
 
 /** Second half of a tour. The room is already booked, so this saga only runs forward. */
-const tickets = saga(
-  { name: 'tickets', ...options, input: Purchase, commitFirst: false },
-  function* ({ purchase }) {
-    yield* pivot('booked');
-    yield* tell('charge', purchase);
-    yield* sleep(1_500);
-    yield* tell('thank', purchase);
-    return `done ${purchase}`;
-  },
-);
+const tickets = saga({ name: 'tickets', ...options, input: Purchase }, function* ({ purchase }) {
+  yield* pivot('booked');
+  yield* tell('charge', purchase);
+  yield* sleep(1_500);
+  yield* tell('thank', purchase);
+  return `done ${purchase}`;
+});
 
 /** Books a room, asks, and continues as another saga. */
 const tour = saga({ name: 'tour', ...options }, function* () {

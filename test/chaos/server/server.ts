@@ -76,6 +76,8 @@ const host = createSagaHost({
     hookTimeoutMs: 40_000,
   },
   answers: { model: 'accept' },
+  // No call has a key, and no purchase may be made twice.
+  starts: { unkeyed: 'handshake' },
   tasks: { store: shared, bearer: 'accept', pollIntervalMs: 100 },
   resumableRequests: { bearer: 'accept' },
   testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },

@@ -6,16 +6,13 @@ const Sure = z.object({ sure: z.boolean() });
 
 // #region provider
 export const bank = new Provider<number>();
-export const pay = saga(
-  { name: 'pay', version: '1', forks: 'refuse', commitFirst: true },
-  function* () {
-    yield* step('charge', ({ idempotencyKey }) => void bank.do(idempotencyKey, 9), {
-      compensate: ({ stepKey }) => bank.undo(stepKey),
-      compensateUnknown: ({ stepKey }) => bank.undo(stepKey),
-    });
-    yield* elicit('sure', { message: 'Keep it?', schema: Sure });
-    return 'Paid.';
-  },
-);
+export const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+  yield* step('charge', ({ idempotencyKey }) => void bank.do(idempotencyKey, 9), {
+    compensate: ({ stepKey }) => bank.undo(stepKey),
+    compensateUnknown: ({ stepKey }) => bank.undo(stepKey),
+  });
+  yield* elicit('sure', { message: 'Keep it?', schema: Sure });
+  return 'Paid.';
+});
 export const paid = testSaga(pay, { providers: [bank] }).on.elicit('sure', { sure: true });
 // #endregion provider

@@ -23,7 +23,7 @@ const Sure = z.object({ sure: z.boolean() });
 const Order = z.object({ item: z.string(), amount: z.number() });
 
 export const buy = saga(
-  { name: 'buy', version: '1', input: Order, forks: 'refuse', commitFirst: true },
+  { name: 'buy', version: '1', input: Order, forks: 'refuse' },
   function* ({ item, amount }) {
     yield* step('charge', ({ idempotencyKey }) => bank.charge(amount, idempotencyKey), {
       label: `charge of ${amount} EUR`,

@@ -16,9 +16,10 @@ export interface SagaVersion {
 
 /**
  * Reason for a commit: before compensation, after a pivot, or after a step; `chance`: a repetition
- * may take another branch.
+ * may take another branch; `vital`: nobody has a token of the saga yet, and a step follows that must
+ * not be lost.
  */
-export type CommitReason = 'undo' | 'pivot' | 'chance' | 'step';
+export type CommitReason = 'undo' | 'pivot' | 'chance' | 'step' | 'vital';
 
 /** A state to commit, in the form of the outcome of a turn. */
 export interface CommitPoint extends SuspendedOutcome {

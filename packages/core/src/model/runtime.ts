@@ -84,14 +84,17 @@ export interface RuntimeTurn {
    */
   readonly isInterrupted?: boolean;
   /**
-   * Defers effects and server answers to a later turn while time passes, to find how far a saga
-   * gets. Default `false`.
+   * What waits for a later turn, while questions are asked and time passes. `all`: effects and
+   * answers of the server, to find how far a saga gets. `vital`: steps with an undo or `once`, links
+   * for other people, and all steps of a saga that commits each, until somebody has a token or the
+   * state is committed.
+   * Default: nothing.
    */
-  readonly defersEffects?: boolean;
+  readonly defersEffects?: 'all' | 'vital' | undefined;
   /**
    * Commits the state of the turn: a repeated request continues from this state. Called before
    * compensation, after a pivot, and after an event that a repetition may not reach, if an effect
-   * follows.
+   * follows; with `defersEffects: 'vital'` also before the first such step.
    *
    * Resolves to the next turn, or to undefined if the turn ends with the state as the outcome.
    * Rejects with `TurnAborted` if the turn cannot continue; the next turn then starts from the

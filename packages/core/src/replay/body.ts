@@ -8,7 +8,6 @@ import { undoMark } from '../values/path.ts';
 export interface GeneratorProgramOptions {
   readonly name: string;
   readonly input: Schema | undefined;
-  readonly commitFirst: boolean;
   readonly declaresForks: boolean;
   readonly onMismatch: 'fail' | 'compensate';
   readonly body: SagaBody<never, unknown>;

@@ -5,7 +5,7 @@ import { undoMark } from '../values/path.ts';
 
 /** `true` if an interrupted run of the turn may have executed effects. */
 export function mayHaveRun({ isInterrupted, defersEffects, deadline }: RuntimeTurn): boolean {
-  return isInterrupted === true && defersEffects !== true && deadline !== Number.NEGATIVE_INFINITY;
+  return isInterrupted === true && defersEffects !== 'all' && deadline !== Number.NEGATIVE_INFINITY;
 }
 
 /** Runtime of the turn after a commit, without an interrupted run. */

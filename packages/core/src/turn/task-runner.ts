@@ -5,7 +5,7 @@ import {
   type Overdue,
   type OverdueOptions,
 } from './time/clocks.ts';
-import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
+import { effectOf, isAskedOfClient, isEffect } from '../effects/effect-of.ts';
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnAborted } from '../values/errors.ts';
@@ -26,8 +26,6 @@ export interface TaskRunnerOptions {
   readonly journal: Journal;
   readonly runtime: Runtime;
   readonly head: Head;
-  /** `true` if the client gets a token before the first server step runs. */
-  readonly commitFirst: boolean;
   readonly clock: TurnClock;
   /** Commits the state of the turn. Returns `false` if the turn ends there. */
   readonly commit: (reason: CommitReason) => Promise<boolean>;
@@ -64,8 +62,7 @@ export class TaskRunner {
       addedLength: () => journal.addedLength,
       pending: () => [...execution.pending.values()],
     });
-    const { runtime, head, commitFirst } = options;
-    this.budget = new TurnBudget({ runtime, commitFirst, turnsBefore: head.turn });
+    this.budget = new TurnBudget(options.runtime);
   }
 
   /** Starts the live phase, after replay. */
@@ -92,12 +89,25 @@ export class TaskRunner {
     return this.#runtime.turn.commitsEach && this.#execution.uncommitted.hasStep;
   }
 
-  /** `true` if a due effect waits for a commit. */
-  get #holdsEffect(): boolean {
+  /** Reason for a commit that a due effect waits for. */
+  get #reasonToCommit(): CommitReason | undefined {
     const now = this.clock.now();
-    const isHeld = (task: Task): boolean =>
-      this.#isOpen(task) && isEffect(task) && this.#clocks.dueAt(task) <= now;
-    return [...this.#execution.idle].some(isHeld);
+    const held = [...this.#execution.idle].filter(
+      (task) => this.#isOpen(task) && this.#clocks.dueAt(task) <= now,
+    );
+    if (held.some((task) => this.#isVital(task))) return this.#reason ?? 'vital';
+    return held.some(isEffect) ? this.#reason : undefined;
+  }
+
+  /**
+   * `true` for what would be lost with this turn, and must not be: a step with an undo or `once`, a
+   * link that goes out to other people, and each step that is to be committed.
+   */
+  #isVital({ spec }: Task): boolean {
+    if (!this.budget.isUnheld) return false;
+    if (spec.kind === 'open') return true;
+    const { commitsEach } = this.#runtime.turn;
+    return spec.kind === 'step' && (commitsEach || effectOf(spec).needsForks?.(spec) === true);
   }
 
   /** Continues with the next turn after a commit. */
@@ -113,8 +123,8 @@ export class TaskRunner {
   async runAll(): Promise<void> {
     for (;;) {
       await this.#runDue();
-      const reason = this.budget.canSuspend ? this.#reason : undefined;
-      if (reason !== undefined && this.#holdsEffect) {
+      const reason = this.budget.canSuspend ? this.#reasonToCommit : undefined;
+      if (reason !== undefined) {
         if (this.budget.mayCommit(reason) && (await this.#options.commit(reason))) continue;
         return;
       }
@@ -127,9 +137,8 @@ export class TaskRunner {
       )
         return;
       const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
-      const { hasUndos } = this.#execution.ending;
       const due = this.#clocks.dueAt(first);
-      const wait = this.budget.waitUntil(due, now, this.#isStepUncommitted, hasUndos, isWait);
+      const wait = this.budget.waitUntil(due, now, this.#isStepUncommitted, isWait);
       if (wait === undefined) return;
       if (wait === 'hopeless') this.#execution.record(first, { type: 'cannot' }, undefined);
       else await this.budget.hold(wait);
@@ -283,8 +292,9 @@ export class TaskRunner {
   /** `true` if a task waits for the next turn: not due, or the budget is used up. */
   #isDeferred(task: Task, type: TaskEntry['type'] | undefined, now: number): boolean {
     if (task.notBefore > this.clock.timeFor(task, now) || !this.budget.hasTime(now)) return true;
-    if (type !== undefined || !isEffect(task)) return false;
-    return this.budget.defers(now, this.#reason !== undefined, task.spec.kind === 'poll');
+    const isVital = this.#isVital(task);
+    if (type !== undefined || !(isVital || isEffect(task))) return false;
+    return this.budget.defers(now, this.#reason !== undefined, isVital);
   }
 
   #finish(task: Task, { entry, value, aborts }: TaskEnd): void {

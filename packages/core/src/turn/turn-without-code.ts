@@ -19,7 +19,6 @@ export function orphan(
   const { advance, asked } = generatorProgram({
     name,
     input: undefined,
-    commitFirst: false,
     declaresForks: true,
     onMismatch: 'compensate',
     body: function* () {

@@ -102,9 +102,9 @@ export class Turn {
     if (this.#head.turn === 0) this.#execution.phase.goLive();
     this.pending = this.#execution.pending;
     const parts = { execution: this.#execution, journal: this.#journal, runtime, head: this.#head };
-    const { commitFirst, name } = options;
+    const { name } = options;
     const commit = (reason: CommitReason): Promise<boolean> => this.#commit(reason);
-    this.#due = new TaskRunner({ commitFirst, clock: this.#events.clock, commit, ...parts });
+    this.#due = new TaskRunner({ clock: this.#events.clock, commit, ...parts });
     this.#answers = new Answers({ name, due: this.#due, ...parts });
   }
 

@@ -21,7 +21,8 @@ export interface Mode {
   readonly stepwise: boolean;
   /** Ends a turn before undoing and behind a pivot, as with a guard. */
   readonly guarded: boolean;
-  readonly commitFirst: boolean;
+  /** Begins without a token, as a call without a key. */
+  readonly unheld: boolean;
   readonly onMismatch: 'fail' | 'compensate';
 }
 
@@ -105,7 +106,7 @@ interface Lived {
   readonly problems: readonly string[];
 }
 
-function settingsOf(mode: Mode, life: Life): TurnSettings {
+function settingsOf(mode: Mode, life: Life, isFirst: boolean): TurnSettings {
   const { provider } = life;
   const claim = (key: string): boolean => {
     const first = !provider.claimed.has(key);
@@ -120,6 +121,7 @@ function settingsOf(mode: Mode, life: Life): TurnSettings {
     ...(mode.budget === undefined ? {} : { budget: mode.budget, maxHold: 0 }),
     replace: {
       commitsEach: mode.stepwise,
+      ...(mode.unheld && isFirst ? { defersEffects: 'vital' as const } : {}),
       ...(mode.guarded ? endsAtCommits() : {}),
       claim,
       observe,
@@ -134,7 +136,7 @@ function newLife(
 ): Life {
   const world = new World();
   if (time !== undefined) world.time = time;
-  const { onMismatch, commitFirst } = mode;
+  const { onMismatch } = mode;
   const provider = more.provider ?? new Provider();
   return {
     world,
@@ -143,7 +145,6 @@ function newLife(
     strayed: [],
     attempted: more.attempted ?? new Map(),
     onMismatch,
-    commitFirst,
   };
 }
 
@@ -165,7 +166,7 @@ async function live(
       state,
       given ?? new Map(),
       world,
-      settingsOf(mode, life),
+      settingsOf(mode, life, from === undefined && turns === 1),
     );
     if (outcome.status !== 'suspended') return { life, turns, outcome, problems: [] };
     const idle = outcome.steps.length === 0 && (outcome.retryAfterMs ?? 0) === 0;
@@ -350,7 +351,7 @@ export async function runCase({ tree, edited, mode, cut }: EditCase): Promise<Ca
 async function ofLook({ tree }: Edited, mode: Mode, snapshot: Snapshot): Promise<string[]> {
   const { outcome, provider, time, trace } = snapshot;
   const life = newLife({ ...mode, onMismatch: 'fail' }, { provider: provider.copy() }, time);
-  const settings = settingsOf({ ...mode, budget: Number.NEGATIVE_INFINITY }, life);
+  const settings = settingsOf({ ...mode, budget: Number.NEGATIVE_INFINITY }, life, false);
   const looked = await turn(
     programOfTree(tree, life),
     outcome.state,
@@ -472,7 +473,7 @@ export function caseOf(seed: number): EditCase {
     budget: draw.pick([undefined, 1_000, 1_000, 20]),
     stepwise: draw.chance(30),
     guarded: draw.chance(50),
-    commitFirst: draw.chance(10),
+    unheld: draw.chance(10),
     onMismatch: draw.chance(60) ? 'fail' : 'compensate',
   };
   return { tree, edited: drawEdit(tree, maker), mode, cut: draw.int(1_000) };

@@ -100,7 +100,6 @@ export interface Life {
   /** Attempts made by the code before the edit. */
   readonly attempted: ReadonlyMap<string, Attempted>;
   readonly onMismatch: 'fail' | 'compensate';
-  readonly commitFirst: boolean;
 }
 
 /** A result that reached another node. */
@@ -536,7 +535,7 @@ function* runGroup(node: GroupNode, place: Place): Steps<void> {
 
 /** The program of a tree. */
 export function programOfTree(tree: Node, life: Life): Program {
-  const { onMismatch, commitFirst } = life;
+  const { onMismatch } = life;
   const named = undoNamed(life);
   life.world.compensators.set(named.name, named);
   const options = {
@@ -544,7 +543,6 @@ export function programOfTree(tree: Node, life: Life): Program {
     version: '1',
     forks: 'accept',
     onMismatch,
-    commitFirst,
   } as const;
   return saga(options, function* () {
     const trace: Taken[] = [];

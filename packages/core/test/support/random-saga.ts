@@ -226,14 +226,13 @@ export interface Run {
   readonly duration: number;
   /** Whether server steps wait at a gate, so that their order of completion is drawn. */
   readonly gated: boolean;
-  readonly commitFirst: boolean;
   /** The trace of each instance, in the order they were made. */
   readonly traces: string[][];
 }
 
 /** Makes the saga of a tree, as a fresh instance. */
 export function sagaOfTree(tree: Node, run: Run): Saga<undefined, undefined> {
-  return saga({ name: 'random', version: '1', commitFirst: run.commitFirst }, function* () {
+  return saga({ name: 'random', version: '1' }, function* () {
     const trace: string[] = [];
     run.traces.push(trace);
     const frame: Frame = { register: 1, shared: { value: 0 }, trace, run };

@@ -93,10 +93,9 @@ export function sagaOf(
   ledger: Ledger,
   options: {
     readonly gate?: (signal: AbortSignal) => Promise<void>;
-    readonly commitFirst?: boolean;
   } = {},
 ): Saga<undefined, undefined> {
-  const { gate, commitFirst = false } = options;
+  const { gate } = options;
   const named = release(ledger);
 
   function book({ id, key, undo, unknown, attempts }: Book, time: number): Command<unknown> {
@@ -213,7 +212,7 @@ export function sagaOf(
     }
   }
 
-  return saga({ name: 'undo', version: '1', forks: 'accept', commitFirst }, function* () {
+  return saga({ name: 'undo', version: '1', forks: 'accept' }, function* () {
     yield* walk(tree, 0);
     return 'done';
   });

@@ -82,7 +82,8 @@ export async function takeRound(
     if (typeof requestState !== 'string') throw frozenError(multiRoundTrip.refused);
     return await host.resume(requestState, sent, caller, request);
   }
-  let turn = await beginCall(host, call, method, dialect);
+  const holder = { kind: 'client', returns: 'itself' } as const;
+  let turn = await beginCall(host, call, method, dialect, holder);
   // A client may send answers with its first call. Each answer is used once, when the saga asks.
   const left = new Map(sent.map((answer) => [answer.stepId, answer]));
   while (turn.status === 'suspended' && turn.hasPage !== true) {

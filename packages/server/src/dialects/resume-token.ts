@@ -27,7 +27,9 @@ export const resumeToken: Dialect = {
   serves: () => true,
   answer: async (host, call) => {
     const dialect = { ...resumeTokenCapabilities, ...unaskedOf(call.client) };
-    return await toTokenResult(host, call, await beginCall(host, call, resumeTokenMethod, dialect));
+    const holder = { kind: 'client', returns: 'told' } as const;
+    const turn = await beginCall(host, call, resumeTokenMethod, dialect, holder);
+    return await toTokenResult(host, call, turn);
   },
 };
 

@@ -61,7 +61,8 @@ export async function callSaga(
     throw invalidField(
       `arguments.${continued}: tools/callSaga starts a new call. Continue a suspended call with tools/resumeSaga`,
     );
-  const request = { method: sagaMethods.call, serves: 'tool', dialect } as const;
+  const holder = { kind: 'client', returns: 'itself' } as const;
+  const request = { method: sagaMethods.call, serves: 'tool', dialect, holder } as const;
   // A model fills the arguments of the listed tool, which clients of this method do not need.
   return answer(name, await host.start(name, withoutContinuation(args), caller, request));
 }

@@ -5,7 +5,15 @@ import type { SuspendedTurn } from './turn.ts';
 /** Who holds a saga after a turn, and takes the next one. */
 export type Holder =
   /** The client: it gets a token with each turn, and comes back with it. */
-  | { readonly kind: 'client'; readonly resumable?: ResumableRequest }
+  | {
+      readonly kind: 'client';
+      /**
+       * How a client comes back that is asked nothing. Default: it cannot, because it gets the token
+       * of no such turn.
+       */
+      readonly returns?: 'itself' | 'told';
+      readonly resumable?: ResumableRequest;
+    }
   /** The open request, which goes on without another round of the client. */
   | { readonly kind: 'request'; readonly resumable?: ResumableRequest }
   /** The record of a task. A turn ends after each step, so that the record knows of it. */
@@ -43,7 +51,9 @@ export function commitsEachStep(holder: Holder): boolean {
 
 /** Holder of the turn after a commit: the run that committed goes on. */
 export function holderAfterCommit(holder: Holder): Holder {
-  return holder.kind === 'client' ? { ...holder, kind: 'request' } : holder;
+  if (holder.kind !== 'client') return holder;
+  const { returns: _, ...open } = holder;
+  return { ...open, kind: 'request' };
 }
 
 /** Open request that the client of a saga may resume. Undefined: only a guard keeps commits. */

@@ -24,8 +24,15 @@ import type { SagaQueue } from './queue-types.ts';
 import type { HostHooks } from './hooks.ts';
 import type { SagaTelemetry } from './telemetry.ts';
 
-/** Options for starts that a client repeats with the same key. */
+/** Options for first calls: which keys of clients count, and what a call without one may do. */
 export interface StartOptions {
+  /**
+   * What happens in the first request of a call without a key that counts, before its client has a
+   * token. `handshake`: a step with an undo or `once` waits for the second request, so that nothing
+   * has happened if the first response is lost. `run`: it runs at once. Default: `handshake` for
+   * clients that come back by themselves, `run` for others, such as models and sessions.
+   */
+  readonly unkeyed?: 'handshake' | 'run';
   /**
    * `accept`: an anonymous caller who repeats a start gets its saga, and whoever has the key
    * controls it. Only keys with 22 characters or more count. Default: keys of anonymous callers do

@@ -9,6 +9,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { inPlaceOf, keptBytesOf, usableOf, type RetryableRequest } from '../token/guard-records.ts';
 import { found, isPastPivot, standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { roundOf } from '../token/sealed-saga.ts';
+import { firstHolder } from '../turn/first-effects.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { sendBegunWake } from '../turn/settle.ts';
 import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../turn/turn-lease.ts';
@@ -95,7 +96,10 @@ async function leaseRequest(
 ): Promise<LeaseRequest | undefined> {
   const { opened, intent, at, holder, dialect, follows, decided } = requested;
   const { saga } = opened;
-  if (host.guard === undefined || !isGuarded(requested.opened)) return undefined;
+  const { program, current } = opened;
+  const isUnnamed =
+    firstHolder(host, { program: program ?? current, saga, holder, dialect }) === 'queue';
+  if (host.guard === undefined || !(isUnnamed || isGuarded(requested.opened))) return undefined;
   if (intent.kind === 'end') {
     return {
       action: 'cancel',
@@ -124,6 +128,7 @@ async function leaseRequest(
     // A queue acts for an absent client.
     ...(holder.kind === 'queue' ? { isWake: true, ends: true } : { awaits: true, follows }),
     ...present({ learnsEnd: requested.learnsEnd }),
+    ...(isUnnamed ? { isUnnamed } : {}),
     // An undo must not wait for room.
     ...(requested.isUnlimited || saga.state.undoes === true
       ? {}

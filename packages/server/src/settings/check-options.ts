@@ -197,6 +197,7 @@ function assertTasks({
   shortTokens,
   store: all,
 }: SagaHostOptions): void {
+  assertOneOf('starts.unkeyed', starts?.unkeyed, ['handshake', 'run']);
   assertOneOf('starts.bearer', starts?.bearer, ['accept']);
   assertFunction('starts.key', starts?.key);
   assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);

@@ -100,7 +100,7 @@ const taskNames: NamesOf<TaskOptions> = {
   bearer: true,
 };
 const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
-const startNames: NamesOf<StartOptions> = { bearer: true, key: true };
+const startNames: NamesOf<StartOptions> = { unkeyed: true, bearer: true, key: true };
 const testingNames: NamesOf<TestingOptions> = {
   clock: true,
   sleep: true,

@@ -120,7 +120,7 @@ class TurnRun {
   /** `true` if the turn can end between two steps: a guard keeps the state, or the client gets it. */
   get #commits(): boolean {
     const { intent, holder, program } = this.#request;
-    const isKept = this.#lease.isGuarded && program.forks !== 'accept';
+    const isKept = this.#lease.canCommit && program.forks !== 'accept';
     return intent.kind === 'answer' && (isKept || resumableOf(holder) !== undefined);
   }
 
@@ -183,7 +183,7 @@ class TurnRun {
   #runtime(ids: StepIds): Runtime {
     const plain = turnRuntime(
       this.#host,
-      { ...this.#request, services: this.#services, isGuarded: this.#lease.isGuarded },
+      { ...this.#request, services: this.#services, isGuarded: this.#lease.canCommit },
       this.#deadline,
       () => this.#request.saga,
     );
@@ -206,7 +206,7 @@ class TurnRun {
   async #commit(point: CommitPoint, ids: StepIds): Promise<CommittedTurn | undefined> {
     const { program, caller, holder, before } = this.#request;
     if (point.reason === 'step' && holder.kind === 'store') return undefined;
-    const { turn, saga } = await suspend(this.#host, this.#request, this.#lease.isGuarded, point);
+    const { turn, saga } = await suspend(this.#host, this.#request, this.#lease.canCommit, point);
     await this.#noteIgnored(point.ignored, ids);
     const committed = this.#withUnknown(turn);
     this.#reported(committed, caller);
@@ -263,7 +263,7 @@ class TurnRun {
       if (outcome.status !== 'suspended') return failed(error);
       // The state does not fit a token, so the saga ends and compensates within this turn.
       const { program } = this.#request;
-      const turn = { ...runtime.turn, defersEffects: false, deadline: undefined };
+      const turn = { ...runtime.turn, defersEffects: undefined, deadline: undefined };
       const { commit: _, ...unkept } = turn;
       const ended = await advanceFrom(
         program,

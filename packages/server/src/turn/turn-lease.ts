@@ -1,4 +1,5 @@
 import { AnswerConflict, TurnAborted, type Awaitable, type Program } from '@mcp-saga/core';
+import { present } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import {
   askGuard,
@@ -30,6 +31,11 @@ import { settleTurn } from './settle.ts';
 export interface LeaseRequest extends TurnClaim {
   /** `true` if the request first finishes an interrupted request. */
   readonly awaits?: boolean;
+  /**
+   * `true` for a start that cannot be repeated: nothing is claimed, and only the turns after a commit
+   * are kept.
+   */
+  readonly isUnnamed?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -92,6 +98,8 @@ export class Lease {
   #hasCommitted = false;
   /** Steps that this run has begun since the last commit. */
   readonly #begun = new Set<string>();
+  /** `true` until the first commit of a start that cannot be repeated. */
+  #isUnnamed: boolean;
   #undecided: TurnResult['undecided'];
   #ownDigest: string | undefined;
   /** Committed turn that another run continues. */
@@ -103,6 +111,7 @@ export class Lease {
     this.#saga = saga;
     this.#request = request;
     this.#guard = request === undefined ? undefined : host.guard;
+    this.#isUnnamed = request?.isUnnamed === true;
   }
 
   /**
@@ -113,8 +122,13 @@ export class Lease {
     return this.#saga;
   }
 
-  /** `true` if a guard keeps the turns. */
+  /** `true` if a guard keeps the turn. */
   get isGuarded(): boolean {
+    return this.#guard !== undefined && !this.#isUnnamed;
+  }
+
+  /** `true` if a guard keeps the turns after a commit. */
+  get canCommit(): boolean {
     return this.#guard !== undefined;
   }
 
@@ -132,6 +146,7 @@ export class Lease {
     const request = this.#request;
     const guard = this.#guard;
     if (request === undefined || guard === undefined) return { isAwaited: false, isBehind };
+    if (this.#isUnnamed) return { isAwaited: false, isBehind };
     // Before the claim: if they cannot be made, nothing has run.
     await this.#host.services();
     const { observer, timing, limits } = this.#host;
@@ -205,9 +220,11 @@ export class Lease {
     const request = this.#request;
     // Of a saga that accepts forks only the start is guarded: it keeps its lease until the end.
     if (guard === undefined || request === undefined || program.forks === 'accept') return;
-    await this.#commit(turn);
+    const isUnnamed = this.#isUnnamed;
+    if (!isUnnamed) await this.#commit(turn);
+    this.#isUnnamed = false;
     this.#saga = saga;
-    const { brought } = request;
+    const { brought, keptBytes } = request;
     const verdict = await this.#begin(
       guard,
       await claimOf(this.#host, saga, {
@@ -215,8 +232,13 @@ export class Lease {
         digest: await this.#digestWithoutAnswers(),
         brought: { ...brought, answers: new Map(), at: this.#host.timing.clock() },
         round: roundOf(saga, { kind: 'request' }),
+        // A commit goes on beyond a limit, but a start does not begin there.
+        ...(isUnnamed ? present({ keptBytes }) : {}),
       }),
     );
+    if (isUnnamed && verdict === 'full') throw guardFull(this.#host.observer);
+    // Told before the claim, the queue might go on with a saga that could not begin.
+    if (isUnnamed) await this.#tell(turn);
     if (verdict === 'down') return;
     if (typeof verdict === 'object' && 'run' in verdict) {
       const { run, interrupted } = verdict;
@@ -340,10 +362,15 @@ export class Lease {
     this.#begun.clear();
     this.#undecided = undefined;
     this.#hold(undefined);
+    await this.#tell(turn);
+  }
+
+  /** Tells the queue of a committed turn. */
+  async #tell(turn: SuspendedTurn): Promise<void> {
     // A message of the first commit leads to the commits after it.
     const isContinued = this.#hasCommitted;
     this.#hasCommitted = true;
-    await settleTurn(this.#host, turn, { isContinued, isGuarded: this.isGuarded });
+    await settleTurn(this.#host, turn, { isContinued, isGuarded: true });
   }
 
   #resultOf(turn: SagaTurn): TurnResult {

@@ -8,6 +8,7 @@ import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
+import { firstHolder } from './first-effects.ts';
 import { commitsEachStep } from '../model/holder.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
@@ -40,6 +41,7 @@ export function turnRuntime(
   const generation = String(state.generation);
   const { guard } = host;
   const { outside } = host.offers;
+  const isUnheld = firstHolder(host, request) !== undefined;
   const watch = slowSteps(host, claims.saga.name);
   const asking = { host, program, caller, dialect };
   const { signal = neverAborted() } = caller;
@@ -61,11 +63,15 @@ export function turnRuntime(
       deadline,
       ...present({ receivedAt: intent.receivedAt }),
       ...(before === undefined ? {} : { isInterrupted: true }),
-      defersEffects: dialect.effects === 'later',
+      ...(dialect.effects === 'later'
+        ? { defersEffects: 'all' as const }
+        : isUnheld
+          ? { defersEffects: 'vital' as const }
+          : {}),
       commitsEach:
         // The engine knows by this what an interrupted run can have begun.
         (before?.of === 'same request' ? before.committedEachStep : commitsEachStep(holder)) ||
-        (isGuarded && intent.kind === 'answer' && program.commitEach === true),
+        ((isGuarded || isUnheld) && intent.kind === 'answer' && program.commitEach === true),
     },
     request: {
       capabilities: caller.capabilities,

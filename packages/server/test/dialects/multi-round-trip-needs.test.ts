@@ -114,17 +114,16 @@ describe('a state without requests', () => {
     expect(ran).toEqual(['before', 'after']);
   });
 
-  test('[E1] is sent before the first step with commitFirst', async () => {
+  test('[E1] is sent before the first step with an undo', async () => {
     const ran: string[] = [];
-    const careful = saga({ name: 'careful', version: '1', commitFirst: true }, function* () {
-      yield* step('effect', () => {
-        ran.push('effect');
-      });
+    const careful = saga({ name: 'careful', version: '1', forks: 'accept' }, function* () {
+      yield* step('read', () => void ran.push('read'));
+      yield* step('effect', () => void ran.push('effect'), { compensate: () => undefined });
       return 'done';
     });
     const server = handlerOf(hostOf(careful).host);
     const { requestState } = asked(await round(server, call(careful)));
-    expect(ran).toEqual([]);
+    expect(ran).toEqual(['read']);
     const { last } = await round(server, call(careful), { requestState });
     expect(last.result).toMatchObject({ content: [{ text: 'done' }] });
   });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { elicit, memoryStore, saga, sleep, step, type Json } from '@mcp-saga/server';
+import { checkpoint, elicit, memoryStore, saga, sleep, step, type Json } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, type ToolCall } from '../fixtures/calling.ts';
@@ -151,8 +151,8 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[T14] an answer of a model to a saga without a question is ignored', async () => {
-    const pausing = saga({ name: 'pausing', version: '1', commitFirst: true }, function* () {
-      yield* step('work', () => 1);
+    const pausing = saga({ name: 'pausing', version: '1' }, function* () {
+      yield* checkpoint();
       return 'worked';
     });
     for (const options of [{}, accepting]) {

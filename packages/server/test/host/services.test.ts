@@ -146,7 +146,7 @@ describe('the code of a saga receives the services', () => {
   });
 
   test('[E7] and no user, if a queue, a page, and a webhook run the turns', async () => {
-    expectLogs(/'order' failed in turn 9/);
+    expectLogs(/'order' failed in turn 10/);
     const seen: Seen = [];
     const links: string[] = [];
     const { host, pass } = shop(order(seen, true, links), seen);

@@ -377,6 +377,7 @@ test.each(eras)(
         version: '1',
         sagas: [program],
         keys: oldKey,
+        starts: { unkeyed: 'run' },
         testing: { environment },
       });
       const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });

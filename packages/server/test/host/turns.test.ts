@@ -138,13 +138,17 @@ describe('a saga, turn by turn', () => {
     expect(runs).toEqual(['a', 'b', 'c']);
   });
 
-  test('[E1] returns a token before the first step with commitFirst', async () => {
+  test('[E1] returns a token before the first step with an undo, if the host says so', async () => {
     const keys: string[] = [];
-    const careful = saga({ name: 'careful', version: '1', commitFirst: true }, function* () {
-      yield* step('charge', ({ idempotencyKey }) => keys.push(idempotencyKey));
+    const careful = saga({ name: 'careful', version: '1', forks: 'accept' }, function* () {
+      yield* step('charge', ({ idempotencyKey }) => keys.push(idempotencyKey), {
+        compensate: () => undefined,
+      });
       return 'charged';
     });
-    const { host } = hostOf(careful);
+    expect((await hostOf(careful).host.start('careful', {})).status).toBe('completed');
+    keys.length = 0;
+    const { host } = hostOf(careful, { starts: { unkeyed: 'handshake' } });
     const { token, steps } = suspended(await host.start('careful', {}));
     expect([steps, keys]).toEqual([[], []]);
     await host.resume(token);

@@ -36,7 +36,10 @@ const textOf = (result: CallToolResult): string =>
 describe.each(connections)('$name', ({ connect }) => {
   test('[E6] cancels a saga, and lists the compensated and the uncompensated steps', async () => {
     const { undone, book } = booking('refuse');
-    const { host } = hostOf(book, { guard: { store: memoryStore() } });
+    const { host } = hostOf(book, {
+      guard: { store: memoryStore() },
+      starts: { unkeyed: 'run' },
+    });
     const { client, close } = await connect(host);
     const turn = await startSaga(client, { name: 'book' });
     if (turn.status !== 'suspended') throw new Error('not asked');

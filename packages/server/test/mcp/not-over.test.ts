@@ -62,6 +62,7 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
     clock,
     guard: { store: memoryStore({ clock }) },
     tasks: { store: memoryStore({ clock }), bearer: 'accept' },
+    starts: { unkeyed: 'run' },
   };
   const ran: string[] = [];
   const settled: unknown[] = [];

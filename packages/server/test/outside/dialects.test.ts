@@ -82,7 +82,12 @@ describe.each(kinds)(
       const clock = testClock();
       const urls: string[] = [];
       const store = memoryStore({ clock });
-      return { ...hostForAll([make(urls)], { clock, outside: { ...outside, store } }), urls };
+      const changes = {
+        clock,
+        outside: { ...outside, store },
+        starts: { unkeyed: 'run' },
+      } as const;
+      return { ...hostForAll([make(urls)], changes), urls };
     }
 
     it('saga methods', async () => {

@@ -32,6 +32,7 @@ async function serving(
     keys: oldKey,
     outside: { url: base, store: memoryStore() },
     limits: { maxHoldMs: 0 },
+    starts: { unkeyed: 'run' },
     testing: { environment: 'production' },
     ...changes,
   });

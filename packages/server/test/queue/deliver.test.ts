@@ -49,14 +49,17 @@ describe('a delivered message', () => {
     );
     const began = world.clock.now;
     const { token, sagaId } = suspended(await world.host.start('order', {}));
-    // The client may come first.
     expect(world.queue.sent).toMatchObject([
-      { at: began + 3 * hour + 30_000, message: { sagaId, turn: 1 } },
+      // Before the charge, in case that this process dies.
+      { at: began + minute, message: { sagaId, turn: 1 } },
+      // The client may come first.
+      { at: began + 3 * hour + 30_000, message: { sagaId, turn: 2 } },
     ]);
+    world.queue.sent.shift();
     expect(await world.next()).toEqual({ status: 'waiting', sagaId, at: world.clock.now + hour });
     expect(did).toEqual(['charge', 'remind']);
     // No client came, so the next wait is exact.
-    expect(newest(world)).toMatchObject({ at: world.clock.now + hour, message: { turn: 2 } });
+    expect(newest(world)).toMatchObject({ at: world.clock.now + hour, message: { turn: 3 } });
     expect(await world.next()).toEqual({ status: 'ended', sagaId });
     expect(world.queue.removed).toEqual([sagaId]);
     expect(await world.host.resume(token)).toMatchObject({ status: 'completed', result: 'done' });
@@ -116,7 +119,7 @@ describe('a delivered message', () => {
       sagaId,
       at: first!.at,
     });
-    expect(world.queue.sent).toHaveLength(2);
+    expect(world.queue.sent).toHaveLength(3);
     expect(await world.next()).toEqual({ status: 'ended', sagaId });
     expect(did).toEqual(['charge', 'refund']);
     // Twice.
@@ -141,7 +144,7 @@ describe('a delivered message', () => {
     await expect.poll(() => did).toContain('book');
     did.push('died');
     const began = world.clock.now;
-    expect(newest(world)).toMatchObject({ at: began + minute, message: { turn: 1 } });
+    expect(newest(world)).toMatchObject({ at: began + minute, message: { turn: 2 } });
     expect(await world.next(world.restart())).toEqual({ status: 'ended', sagaId });
     expect(did).toEqual(['charge', 'book', 'died', 'book', 'pay']);
   });
@@ -171,7 +174,7 @@ describe('a delivered message', () => {
     const { turn, ownTurns = 0 } = suspended(await world.restart().resume(token, [yes]));
     // The call, and the answer.
     expect(turn - ownTurns).toBe(2);
-    expect(turn).toBe(3);
+    expect(turn).toBe(4);
   });
 
   it('[E8] leaves the next turn to a round of the client, also behind a commit of the queue', async () => {
@@ -196,7 +199,7 @@ describe('a delivered message', () => {
     const { turn, ownTurns = 0 } = suspended(await world.restart().resume(token));
     // The call, and this request.
     expect(turn - ownTurns).toBe(2);
-    expect(turn).toBe(3);
+    expect(turn).toBe(4);
   });
 
   it('[E8] does not run a turn whose process still runs', async () => {
@@ -229,7 +232,7 @@ describe('a delivered message', () => {
       }),
     );
     const { token } = suspended(await world.host.start('order', {}));
-    const [first] = world.queue.sent;
+    const first = newest(world);
     const resumed = coreOf(world.host).resume(token, [yes], {}, { dialect: { endsOnAbort: true } });
     await expect.poll(() => did).toContain('book');
     expect(newest(world)).toBe(first);
@@ -305,7 +308,7 @@ describe('a delivered message', () => {
       at: second.expiresAt + minute,
     });
     expect(world.queue.sent).toMatchObject([
-      { message: { turn: 2 }, at: second.expiresAt + minute },
+      { message: { turn: 3 }, at: second.expiresAt + minute },
     ]);
     expect(did).toEqual(['charge', 'ship']);
     // Once the responses have expired, the message is only outdated.

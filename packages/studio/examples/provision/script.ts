@@ -7,9 +7,3 @@ export const script = testSaga(provision, {
   input: { size: 'small' },
   providers: [machines],
 }).on.elicit('keep', { keep: true });
-
-/**
- * A call without its first response may create a second machine. The option `commitFirst` would
- * prevent this.
- */
-export const harmless = ['create'];

@@ -70,9 +70,12 @@ export function toText(value: unknown): string {
 /** Converts a question to plain data. The form starts with the answer in `rules`. */
 export function toQuestionView(step: ClientStep, rules: readonly Rule[]): QuestionView {
   const { stepId: id, type, params, reason } = step;
-  const rule = rules.findLast(
-    (each) => (each.kind === 'answer' || each.kind === 'sample') && each.id === id,
-  );
+  const ruleOf = (name: string): Rule | undefined =>
+    rules.findLast(
+      (each) => (each.kind === 'answer' || each.kind === 'sample') && each.id === name,
+    );
+  // A rule for a question of a machine counts in each round.
+  const rule = ruleOf(id) ?? ruleOf(id.replace(/@\d+$/, ''));
   const answer = rule !== undefined && 'answer' in rule ? rule.answer : undefined;
   const { message = '', url = '' } = params as Partial<Record<'message' | 'url', string>>;
   const model = { text: typeof answer === 'string' ? answer : 'Yes' };

@@ -78,7 +78,7 @@ export async function crashEverywhere(
     'crashEverywhere',
     cases,
     "no step succeeds after the first request, and a first request that dies starts another saga. Leave out afterCrash: 'fail', " +
-      'set `commitFirst: true` in the options of the saga, or give the script the answers with which a step succeeds later.',
+      'give the step an undo, or give the script the answers with which a step succeeds later.',
   );
   const find = judging({
     test,
@@ -229,8 +229,8 @@ function repeatedBeforeToken(
   return {
     what:
       `${nameOf(first.id)} happens twice. The step runs in the first request, before the client has a token: the client can only ` +
-      'start a new saga, with new idempotency keys. Give the client a token first: `commitFirst: true` in the options of the ' +
-      'saga, or a question or checkpoint() before the step. If a second effect does no harm, pass ' +
+      'start a new saga, with new idempotency keys. Give the step an undo or `once: true`, which make it wait for a token, or ' +
+      'put a question or checkpoint() before the step. If a second effect does no harm, pass ' +
       `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all first steps.`,
     expects,
   };

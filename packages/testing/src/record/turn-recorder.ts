@@ -113,7 +113,7 @@ export class TurnRecorder {
     if (time.holdsParts) facts.holdsParts = true;
     if (turn.commitsEach) facts.checkpointAfterStep = true;
     if (turn.commit !== undefined) facts.checkpointBeforeUndo = true;
-    if (turn.defersEffects === true) facts.defersEffects = true;
+    if (turn.defersEffects !== undefined) facts.defersEffects = turn.defersEffects;
     if (turn.tokenBytes > 0) facts.hasToken = true;
     if (this.#routes.size > 0) facts.routes = Object.fromEntries(this.#routes);
     if (this.#refused.size > 0) facts.refused = [...this.#refused];

@@ -108,6 +108,8 @@ export class Serving {
   #host(world: World): SagaHost {
     const programs = [this.#program, ...(world.options.sagas ?? [])];
     return createSagaHost({
+      // As the client of a script: it comes back by itself.
+      starts: { unkeyed: 'handshake' },
       ...world.options.host,
       ...present({ services: world.options.services }),
       sagas: programs.map((program) => simulatedProgram(recordedOn(world, program), world)),

@@ -2,7 +2,10 @@ import type { Program, SagaHostOptions, Schema, ToolResult } from '@mcp-saga/ser
 import type { InferInput, InferOutput, User, NamesOf } from '@mcp-saga/server/internal';
 
 /** Options of the host that a test may set. */
-export type TestHostOptions = Pick<SagaHostOptions, 'answers' | 'compensators' | 'limits'>;
+export type TestHostOptions = Pick<
+  SagaHostOptions,
+  'answers' | 'compensators' | 'limits' | 'starts'
+>;
 
 /** Receives each call of a provider, by its idempotency key. */
 export type ProviderObserver = (key: string, action: 'do' | 'undo') => void;

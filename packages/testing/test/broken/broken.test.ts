@@ -187,7 +187,7 @@ describe('a saga that does too much or too little', () => {
     const script = testSaga(chargesAtOnce).on.elicit('sure', { sure: true });
     const message = await messageOf(crashEverywhere(script));
     expect(message).toContain("'charge' happens twice. The step runs in the first request");
-    expect(message).toContain('commitFirst: true');
+    expect(message).toContain('once: true');
     expect(await crashEverywhere(script, { firstRequest: 'accept' })).toEqual({ cases: 4 });
   });
 

@@ -51,7 +51,7 @@ function holding(unknown: {
   readonly compensateUnknown?: () => never;
 }): Saga<undefined, undefined> {
   const name = unknown.compensateUnknown === undefined ? 'leavesUnknown' : 'failsUnknown';
-  return saga({ name, version: '1', forks: 'refuse', commitFirst: true }, function* () {
+  return saga({ name, version: '1', forks: 'refuse' }, function* () {
     yield* step('hold', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
       compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
       ...unknown,
@@ -122,17 +122,15 @@ export const forgetsUnknown = saga({ name: 'forgetsUnknown', version: '1' }, fun
 });
 
 /** Charges without the key. */
-export const chargesWithoutKey = saga(
-  { name: 'chargesWithoutKey', version: '1', commitFirst: true },
-  function* () {
-    yield* step('charge', () => bank.charge(900));
-    return 'charged';
-  },
-);
+export const chargesWithoutKey = saga({ name: 'chargesWithoutKey', version: '1' }, function* () {
+  yield* checkpoint();
+  yield* step('charge', () => bank.charge(900));
+  return 'charged';
+});
 
 /** Refunds without a key in each attempt. */
 export const refundsWithoutKey = saga(
-  { name: 'refundsWithoutKey', version: '1', forks: 'refuse', commitFirst: true },
+  { name: 'refundsWithoutKey', version: '1', forks: 'refuse' },
   function* () {
     yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
       compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
@@ -168,14 +166,11 @@ export const floatsEffect = saga({ name: 'floatsEffect', version: '1' }, functio
 
 let calls = 0;
 /** Counts in a variable of its module. */
-export const countsOutside = saga(
-  { name: 'countsOutside', version: '1', commitFirst: true },
-  function* () {
-    calls += 1;
-    yield* step('a', ({ idempotencyKey }) => idempotencyKey);
-    return `call ${calls}`;
-  },
-);
+export const countsOutside = saga({ name: 'countsOutside', version: '1' }, function* () {
+  calls += 1;
+  yield* step('a', ({ idempotencyKey }) => idempotencyKey);
+  return `call ${calls}`;
+});
 
 /** Does not reckon with hours that are too many for a date. */
 export const overflows = saga({ name: 'overflows', version: '1' }, function* () {
@@ -195,7 +190,7 @@ export const trustsNote = saga({ name: 'trustsNote', version: '1' }, function* (
 });
 
 function baking(body: () => Generator<unknown, void>): Saga<undefined, undefined> {
-  const options = { version: '1', commitFirst: true, forks: 'accept' } as const;
+  const options = { version: '1', forks: 'accept' } as const;
   return saga({ name: body.name, ...options }, function* () {
     yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
       compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
@@ -229,7 +224,7 @@ export const holds = new Provider<string>();
 
 /** Undoes by the key of the undo, under which nothing was done. */
 export const undoesItself = saga(
-  { name: 'undoesItself', version: '1', forks: 'refuse', commitFirst: true },
+  { name: 'undoesItself', version: '1', forks: 'refuse' },
   function* () {
     yield* step('hold', ({ idempotencyKey }) => holds.do(idempotencyKey, 'a room'), {
       compensate: ({ idempotencyKey }) => holds.undo(idempotencyKey),

@@ -11,7 +11,6 @@ export const order = saga(
     version: '1',
     input: z.object({ cents: z.number().int().positive() }),
     forks: 'refuse',
-    commitFirst: true,
   },
   function* ({ cents }) {
     const payment = yield* step(

@@ -24,7 +24,6 @@ export interface ShippingChanges {
   readonly fee?: number;
   readonly says?: string;
   readonly input?: z.ZodObject;
-  readonly commitFirst?: boolean;
   readonly forks?: 'refuse' | 'accept';
   /** Whether it ships once at the most. */
   readonly once?: boolean;
@@ -32,7 +31,7 @@ export interface ShippingChanges {
 
 /** Charges, asks where it is much, ships and says so; charges back where the user is not sure. */
 export function shippingOf(changes: ShippingChanges = {}): Program {
-  const { commitFirst = false, once = false, forks = 'accept' } = changes;
+  const { once = false, forks = 'accept' } = changes;
   const { version = '1', previous = [], question = 'sure', asksFrom = 500, fee = 0 } = changes;
   const {
     message = 'Ship it?',
@@ -135,7 +134,6 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
       name: 'shipping',
       version,
       forks,
-      commitFirst,
       input: input as never,
       previous: previous.map((saga) => ({ saga })),
     },

@@ -45,8 +45,11 @@ export interface EffectsOptions {
   readonly ledger: Ledger;
   /** Returns the name of a logic, which an undo looks up. */
   readonly nameOf: (logic: object) => string;
-  /** Returns `true` if effects wait for the next turn. */
-  readonly defers: () => boolean;
+  /**
+   * Returns `true` if an effect waits for the next turn.
+   * @param isVital - `true` for an effect that must not be lost
+   */
+  readonly defers: (isVital?: boolean) => boolean;
   /** Returns if an interrupted run may have executed an effect that starts now, and the turn. */
   readonly doubt: () => { readonly isUnknown: boolean; readonly turn: number | undefined };
   /**
@@ -105,7 +108,8 @@ export class Effects implements EffectHost {
 
   /** Starts due effects, and aborts effects of states that the machine left. */
   startDue(): void {
-    const { clock, defers, chance } = this.#options;
+    const { clock, defers, chance, runtime } = this.#options;
+    const { commitsEach } = runtime.turn;
     for (const work of this.#work.values()) {
       if (work.actor.getSnapshot().status === 'active') continue;
       // In a repetition, the effect may end before the machine leaves its state.
@@ -116,7 +120,8 @@ export class Effects implements EffectHost {
     for (const work of this.#work.values()) {
       if (work.running !== undefined) continue;
       work.ready = true;
-      if (work.notBefore <= clock.timeFor(work) && !defers()) this.#start(work);
+      if (work.notBefore <= clock.timeFor(work) && !defers(commitsEach || isVitalStep(work.spec)))
+        this.#start(work);
     }
   }
 
@@ -279,5 +284,10 @@ function hasFailed(end: StepEnd): end is Extract<StepEnd, { readonly type: 'fail
 /** Returns `true` for an effect with an undo or `once`, for which the saga must declare `forks`. */
 export function needsForks(logic: object): boolean {
   const spec = effectOf(logic);
-  return spec !== undefined && (spec.undo !== undefined || spec.once);
+  return spec !== undefined && isVitalStep(spec);
+}
+
+/** `true` for a step that must not be lost or run twice. */
+export function isVitalStep({ undo, once }: Pick<StepSpec, 'undo' | 'once'>): boolean {
+  return undo !== undefined || once;
 }

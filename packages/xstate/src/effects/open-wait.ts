@@ -125,7 +125,7 @@ export async function withdrawWaits(
       const error = new Error('The machine left the state of the wait.');
       const inTurn = waitRuntime(runtime, { defers: false, isHopeless: false, ...anyRoom });
       // Runs to the end, with retries: no later turn knows of the wait.
-      const toTheEnd = { ...inTurn, turn: { ...inTurn.turn, defersEffects: false } };
+      const toTheEnd = { ...inTurn, turn: { ...inTurn.turn, defersEffects: undefined } };
       await waitProgram(wait, outside).advance(wait.state, new Map(), toTheEnd, { error });
     }),
   );
@@ -150,7 +150,6 @@ function waitProgram(
   return generatorProgram({
     name: kind,
     input: undefined,
-    commitFirst: false,
     declaresForks: true,
     onMismatch: 'fail',
     body: function* (): Steps<unknown> {
@@ -167,11 +166,12 @@ function waitProgram(
  */
 function waitRuntime(runtime: Runtime, { defers, isHopeless, room, reserve }: WaitTurn): Runtime {
   const { commit: _, ...turn } = runtime.turn;
-  const { deadline = Number.POSITIVE_INFINITY, defersEffects = false } = turn;
+  const { deadline = Number.POSITIVE_INFINITY } = turn;
+  const defersEffects = defers ? 'all' : undefined;
   return {
     ...runtime,
     saga: { ...runtime.saga, room, reserve, answerCopies, checkResult: async (result) => result },
-    turn: { ...turn, deadline, commitsEach: false, defersEffects: defers || defersEffects },
+    turn: { ...turn, deadline, commitsEach: false, defersEffects },
     time: {
       ...runtime.time,
       maxHold: 0,

@@ -93,7 +93,7 @@ export function openWaits(
 /** `true` if this turn runs nothing more. */
 function isPutOff({ turn, time }: Runtime): boolean {
   const { defersEffects, deadline = Number.POSITIVE_INFINITY } = turn;
-  return defersEffects === true || time.now() >= deadline;
+  return defersEffects === 'all' || time.now() >= deadline;
 }
 
 /**
@@ -125,7 +125,6 @@ function standIn(
   return generatorProgram({
     name: options.name,
     input: undefined,
-    commitFirst: false,
     declaresForks: true,
     onMismatch: 'compensate',
     body: () => replayEffects(options, ledger.entries, cause),

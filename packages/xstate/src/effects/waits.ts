@@ -38,7 +38,7 @@ export interface WaitsOptions {
   /** All waits of the stored machine. Those without an actor are withdrawn. */
   readonly stored: readonly OpenWait[];
   /** Returns `true` if effects wait for the next turn. */
-  readonly defers: () => boolean;
+  readonly defers: (isVital?: boolean) => boolean;
   /** Called when a wait has ended, since a repetition of the turn may differ. */
   readonly chance: () => void;
   /** Called if an interrupted run of this turn may have continued differently. */
@@ -152,7 +152,7 @@ export class Waits {
     }
     for (const at of waits) if (!this.#work.has(at.actor)) this.#begin(at);
     const now = runtime.time.now();
-    const isDeferred = defers();
+    const isDeferred = defers(true);
     for (const work of this.#work.values()) {
       const isDue = !work.isRead || (!isDeferred && (work.isHopeless || work.wait.due <= now));
       if (work.isRunning || !isDue) continue;
@@ -245,7 +245,7 @@ export class Waits {
     work.isRunning = true;
     try {
       return await advanceWait(work.wait, outside, given, {
-        defers: defers(),
+        defers: defers(true),
         isHopeless: work.isHopeless,
         room: () => this.#room(work),
         reserve: (bytes) => {

@@ -49,8 +49,7 @@ async function advance(
   let from = state;
   let given = answers;
   let request = end;
-  const { turn: turnsBefore } = decodeHead(state.head);
-  const budget = new TurnBudget({ runtime, turnsBefore, commitFirst: options.commitFirst });
+  const budget = new TurnBudget(runtime);
   for (;;) {
     const ended = await takeTurn(options, from, given, current, budget, request);
     if (!('reason' in ended)) return ended;

@@ -48,6 +48,8 @@ export class MachineTurn {
   readonly #budget: TurnBudget;
   readonly #rounds = new Map<LiveActor, number>();
   #interrupted: InterruptedRun;
+  /** `true` if an effect waits until somebody holds the saga. */
+  #holdsVital = false;
   #run: MachineRun | undefined;
 
   constructor(
@@ -120,7 +122,7 @@ export class MachineTurn {
       stored: openWaits(this.#head, this.#ledger),
       state: this.#state,
       nameOf: this.#options.nameOf,
-      defers: () => this.#defers(),
+      defers: (isVital) => this.#defers(isVital),
       doubt: () => this.#doubt(),
       diverged: () => this.#noteDiverged(),
       passesTime: this.#budget.hasTime(this.#runtime.time.now()),
@@ -213,7 +215,8 @@ export class MachineTurn {
     // The record of the machine has all that it waits for.
     const head = stateHead(turn, { asked, progress: this.#head.progress, others: [] });
     run.warnOfStranding(this.#options.name);
-    const kept = this.#isStepKept ? ('step' as const) : ('chance' as const);
+    const kept = this.#isStepKept ? 'step' : this.#isKept ? 'chance' : 'vital';
+    const commits = this.#isKept || (this.#holdsVital && this.#runtime.turn.commit !== undefined);
     const latest = Math.max(
       0,
       ...run.deadlines.timers.map(({ at }) => at),
@@ -231,7 +234,7 @@ export class MachineTurn {
       steps,
       ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
-      ...(this.#isKept && due !== undefined && due <= now ? { reason: kept } : {}),
+      ...(commits && due !== undefined && due <= now ? { reason: kept } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
       reserves,
       ...(content.length > 0 ? { content } : {}),
@@ -247,7 +250,7 @@ export class MachineTurn {
   async #fail(error: unknown): Promise<Outcome | CommitPoint> {
     const { accepted, ignored } = this.#questions;
     const later = this.#runtime.turn.commit !== undefined;
-    const turn = { ...this.#runtime.turn, ...(later ? { defersEffects: true } : {}) };
+    const turn = { ...this.#runtime.turn, ...(later ? { defersEffects: 'all' as const } : {}) };
     const runtime = { ...this.#runtime, turn };
     const waits = this.#run?.waits.giveUp() ?? openWaits(this.#head, this.#ledger);
     const outcome = await undoSaga(
@@ -284,8 +287,9 @@ export class MachineTurn {
   }
 
   /** Returns `true` if an effect waits for the next turn. */
-  #defers(): boolean {
-    return this.#budget.defers(this.#runtime.time.now(), this.#isKept);
+  #defers(isVital = false): boolean {
+    if (isVital && this.#budget.isUnheld) this.#holdsVital = true;
+    return this.#budget.defers(this.#runtime.time.now(), this.#isKept, isVital);
   }
 
   #doubt(): { readonly isUnknown: boolean; readonly turn: number | undefined } {
@@ -323,8 +327,7 @@ export class MachineTurn {
   #shortWait(run: MachineRun, seen: Survey): number | undefined {
     const due = this.#dueOf(run, seen);
     if (due === undefined || seen.asks.some((at) => this.#questions.isAsked(at))) return undefined;
-    const hasUndos = this.#ledger.entries.some(({ type }) => type === 'done' || type === 'unknown');
-    const wait = this.#budget.waitUntil(due, this.#runtime.time.now(), this.#isStepKept, hasUndos);
+    const wait = this.#budget.waitUntil(due, this.#runtime.time.now(), this.#isStepKept);
     // No step can receive this error, since the machine itself waits.
     if (wait !== 'hopeless') return wait;
     if (!run.waits.cannot(due))

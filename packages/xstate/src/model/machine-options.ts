@@ -13,7 +13,6 @@ export interface MigrationSource {
 export interface MachineProgramOptions {
   readonly name: string;
   readonly machine: AnyStateMachine;
-  readonly commitFirst: boolean;
   readonly onMismatch: 'fail' | 'compensate';
   readonly drift: 'compatible' | 'refuse';
   readonly migrate: ((state: MigratedState, from: MigrationSource) => MigratedState) | undefined;

@@ -78,14 +78,8 @@ export interface SagaOptions<
    */
   readonly task?: 'prefer' | 'require';
   /**
-   * Commits before the first server step: a lost answer cannot repeat the step. Costs one round
-   * trip. Default `false`.
-   */
-  readonly commitFirst?: boolean;
-  /**
    * Commits after each step: a repeated request continues after the last finished step. Needs
-   * `forks: 'refuse'` and a guard, which stores a token for each step. Implies `commitFirst`.
-   * Default `false`.
+   * `forks: 'refuse'` and a guard, which stores a token for each step. Default `false`.
    */
   readonly commitEach?: boolean;
   /**
@@ -133,7 +127,6 @@ export const sharedNames = {
   description: true,
   forks: true,
   needs: true,
-  commitFirst: true,
   commitEach: true,
   onMismatch: true,
   previous: true,
@@ -226,7 +219,6 @@ export function saga<
     ...generatorProgram({
       name,
       input: options.input,
-      commitFirst: commitEach || (options.commitFirst ?? false),
       declaresForks: options.forks !== undefined,
       onMismatch,
       body: checked,

@@ -5,6 +5,7 @@ import type { StepAnswer } from '../../wire/step-answers.ts';
 import type { DialectCapabilities } from '../../model/dialect-capabilities.ts';
 import { invalidField, SagaHostError } from '../../wire/errors.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
+import type { Holder } from '../../model/holder.ts';
 import type { SagaTurn } from '../../model/turn.ts';
 import { resumeTokenMethod } from '../../token/sealed-saga.ts';
 import { frozenError, type FrozenAnswer } from '../../wire/wire-error.ts';
@@ -32,6 +33,7 @@ export const resumeTokenRefused: FrozenAnswer = {
 /**
  * Begins a call under a sealed `method`: starts the saga, or continues it from the resume token of
  * the call.
+ * @param holder - who takes the second turn of a started saga
  *
  * Wrong answers do not end the call. Clients hide JSON-RPC errors from the model, so the questions
  * are asked again, with a new token and the reason.
@@ -41,6 +43,7 @@ export async function beginCall(
   call: ClientCall,
   method: string,
   dialect: DialectCapabilities,
+  holder: Holder = { kind: 'client' },
 ): Promise<SagaTurn> {
   const { saga, args, caller } = call;
   const token = resumeTokenOf(call);
@@ -48,6 +51,7 @@ export async function beginCall(
     return await host.start(saga.name, withoutContinuation(args), caller, {
       method,
       dialect,
+      holder,
       ...present({ early: call.inputResponses }),
     });
   // Interim results never contain tokens of sagas that only run as tasks.

@@ -98,7 +98,7 @@ export class TurnScript {
         commitsEach: host.checkpointAfterStep ?? false,
         // A committed turn has a recording of its own.
         ...(host.checkpointBeforeUndo === true ? { commit: () => Promise.resolve(undefined) } : {}),
-        defersEffects: host.defersEffects ?? false,
+        defersEffects: host.defersEffects,
       },
       request: { capabilities: undefined, user: undefined, signal: this.#stop.signal },
       time: {
