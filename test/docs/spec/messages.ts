@@ -138,6 +138,11 @@ export interface SagaErrorResponse {
 /** Value of the extension in `capabilities.extensions` of the server, and in `_meta` of a tool. */
 export interface SagaCapability {
   readonly methods: readonly SagaMethod[];
+  /**
+   * `true` if a repeated `tools/callSaga` with the idempotency key of the first one acts once,
+   * whoever calls. Only of a server. Default: the client does not know.
+   */
+  readonly idempotencyKeys?: true;
   /** Expected time to the result, in milliseconds. Only of a tool. */
   readonly expectedDurationMs?: number;
 }

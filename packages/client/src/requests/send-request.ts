@@ -53,9 +53,17 @@ export async function sendRequest(
 function mayOffer(client: McpClient, method: SagaMethod): boolean {
   const capabilities = client.getServerCapabilities();
   if (!isRecord(capabilities) || !isRecord(capabilities['extensions'])) return true;
-  const offer = capabilities['extensions'][SAGA_EXTENSION];
-  if (!isRecord(offer)) return false;
+  const offer = offerOf(client);
+  if (offer === undefined) return false;
   return !Array.isArray(offer['methods']) || offer['methods'].includes(method);
+}
+
+/** Returns what the server offers of the extension. */
+export function offerOf(client: McpClient): Readonly<Record<string, unknown>> | undefined {
+  const capabilities = client.getServerCapabilities();
+  const extensions = isRecord(capabilities) ? capabilities['extensions'] : undefined;
+  const offer = isRecord(extensions) ? extensions[SAGA_EXTENSION] : undefined;
+  return isRecord(offer) ? offer : undefined;
 }
 
 function toSagaError(

@@ -1,5 +1,9 @@
 import { rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
+import { SagaRequestFailed } from '../model/errors.ts';
 import type { McpClient } from '../model/mcp-client-types.ts';
+import { offerOf } from '../requests/send-request.ts';
+import { neverAborts } from '../runtime/abort.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { takeTurn, turnNames } from './suspended-saga.ts';
 import type { ClientTurn, TurnOptions } from '../model/client-turn-types.ts';
 
@@ -9,9 +13,10 @@ export interface SagaCall {
   readonly arguments?: { readonly [argument: string]: unknown } | undefined;
   readonly _meta?: { readonly [key: string]: unknown } | undefined;
   /**
-   * Name of this call, in 1 to 256 characters. If the response is lost, call again with the same
-   * key: a server with a store returns the saga that the first call began, and acts no more.
-   * Default: a random key, which no other call has.
+   * Name of this call, in 1 to 256 characters. A server with a store returns the saga that the first
+   * call with this key began, and acts no more. If the server announces this for every caller, a
+   * call whose connection breaks is sent again, three times at most. Default: a random key, which no
+   * other call has.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -47,8 +52,11 @@ export async function startSaga(
   return beginSaga(client, call, options);
 }
 
-/** Takes the first turn of a saga, with checked options. */
-export function beginSaga(
+/**
+ * Takes the first turn of a saga, with checked options. A call whose response was lost is sent again
+ * if the server says that it acts once.
+ */
+export async function beginSaga(
   client: McpClient,
   call: SagaCall,
   options: TurnOptions,
@@ -59,13 +67,36 @@ export function beginSaga(
     ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
     _meta: { [idempotencyKeyField]: call.idempotencyKey ?? randomKey(), ...call['_meta'] },
   };
-  return takeTurn(
-    client,
-    { method: 'tools/callSaga', params },
-    { name: call.name, completedSteps: [] },
-    options,
-  );
+  const request = { method: 'tools/callSaga', params } as const;
+  const before = { name: call.name, completedSteps: [] };
+  const { clock = systemClock, signal = neverAborts() } = options;
+  for (const waitMs of waitsMs) {
+    try {
+      return await takeTurn(client, request, before, options);
+    } catch (error) {
+      if (!(isLost(error) && offerOf(client)?.['idempotencyKeys'] === true)) throw error;
+    }
+    await clock.sleep(waitMs, signal);
+  }
+  return await takeTurn(client, request, before, options);
 }
+
+/** Waits before a call is sent again, in milliseconds. A server that restarts takes seconds. */
+const waitsMs = [500, 2_000, 8_000];
+
+/**
+ * `true` if nobody knows whether a request reached the server: its connection broke, or a proxy
+ * answered. A request that took too long was cancelled, and is not sent again.
+ */
+function isLost(error: unknown): boolean {
+  if (!(error instanceof SagaRequestFailed)) return false;
+  const { rpcCode, httpStatus, cause } = error;
+  if (httpStatus !== undefined) return [502, 503, 504].includes(httpStatus);
+  // SDK v1 has a code for a closed connection. A `fetch` that fails throws a TypeError.
+  return rpcCode === connectionClosed || cause instanceof TypeError;
+}
+
+const connectionClosed = -32_000;
 
 /** A key of 128 random bits. Pages without TLS have no `randomUUID`. */
 function randomKey(): string {

@@ -8,6 +8,7 @@ import { optionError, type NamesOf } from '@mcp-saga/core/shared';
 import { tasksKey } from '../dialects/tasks/task-status.ts';
 import { forInvocation, hostFor, type SagaHostCore } from '../requests/host.ts';
 import { attachCompletions } from './completions.ts';
+import { countsAllKeys } from '../requests/start-name.ts';
 import { attachMethods, methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { attachPrompts } from './prompts.ts';
 import { attachResources } from './resources.ts';
@@ -82,7 +83,10 @@ export function attachSagas(
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({
     extensions: {
-      [extensionKey]: { methods: methodsOf(toolsOf(host.sagas)) },
+      [extensionKey]: {
+        methods: methodsOf(toolsOf(host.sagas)),
+        ...(countsAllKeys(host) ? { idempotencyKeys: true } : {}),
+      },
       ...(offersTasks ? { [tasksKey]: {} } : {}),
     },
   });

@@ -49,6 +49,17 @@ export async function startName(
   );
 }
 
+/**
+ * `true` if the key of every caller counts, so that a client may repeat a call by itself. Over stdio
+ * all keys count, but a server does not know its transport when it says so.
+ */
+export function countsAllKeys({ guard, gate }: Pick<HostParts, 'guard' | 'gate'>): boolean {
+  const { principal, requiresCaller, acceptsAnonymous, starts } = gate;
+  const isPerson = requiresCaller && !acceptsAnonymous && principal !== 'client-only';
+  const isKept = guard !== undefined && starts.key === undefined;
+  return isKept && (isPerson || starts.bearer === 'accept');
+}
+
 /** `true` for the form of a key. A lone surrogate has no UTF-8. */
 export function isKeyForm(key: unknown): key is string {
   return typeof key === 'string' && key !== '' && key.length <= 256 && !/\p{Cs}/u.test(key);
