@@ -33,6 +33,12 @@ export async function startName(
   if (key === undefined) return undefined;
   if (!isKeyForm(key))
     throw optionError('starts.key: expected a string of 1 to 256 characters, or undefined.');
+  // A host that chooses keys has its reasons.
+  if (from !== 'server' && starts.key === undefined) {
+    const found = await host.gate.keyWatch.notes({ principal, from, key, tool, argsDigest });
+    if (found === 'now') host.observer.hooks.onWarning(counterAdvice(tool));
+    if (found !== undefined) return undefined;
+  }
   return await digestText(
     canonicalize([
       'start',
@@ -46,6 +52,13 @@ export async function startName(
       from,
       key,
     ]),
+  );
+}
+
+function counterAdvice(tool: string): string {
+  return (
+    `A client has sent the same key with other arguments of '${tool}' within an hour. The key is ignored for an hour, because it ` +
+    'may be a counter. Give each call a key of its own, or choose the keys by starts.key.'
   );
 }
 

@@ -36,6 +36,7 @@ import { consoleLog } from './default-log.ts';
 import { duration, resolveHostLimits, wholeDuration } from './default-limits.ts';
 import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
+import { KeyWatch } from './key-watch.ts';
 import { guardedHooks, rejectionReporter, quietly } from './observer-hooks.ts';
 import { guardedQueue, type QueueAccess } from './host-queue.ts';
 import { toPageSettings, type PageSettings } from './page-settings.ts';
@@ -61,6 +62,7 @@ export interface Gate {
   /** `true` if MCP requests without auth info are anonymous. */
   readonly acceptsAnonymous: boolean;
   readonly starts: StartOptions;
+  readonly keyWatch: KeyWatch;
   readonly authorize: NonNullable<AuthOptions['authorize']>;
   readonly rateLimit: NonNullable<AuthOptions['rateLimit']>;
   readonly rejectIssuedBefore: number | undefined;
@@ -233,6 +235,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       ),
       acceptsAnonymous: auth.anonymous === 'accept',
       starts: options.starts ?? {},
+      keyWatch: new KeyWatch(clock),
       authorize: auth.authorize ?? (() => true),
       rateLimit: auth.rateLimit ?? (() => true),
       rejectIssuedBefore: auth.rejectIssuedBefore,

@@ -3,10 +3,13 @@ import {
   generateKey,
   memoryStore,
   promptSaga,
+  saga,
   step,
   type SagaHostOptions,
 } from '@mcp-saga/server';
+import type { ServeSagasOptions } from '@mcp-saga/server/serve';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { eras, post, read, type Era } from '../fixtures/raw.ts';
 import { overStdio, stdioVersions } from '../fixtures/stdio-lines.ts';
 import { ada, callShop, keyField, ordering, shopOf, type ShopCall } from './shop.ts';
@@ -143,6 +146,68 @@ test.each([
   );
   for (let calls = 0; calls < 2; calls += 1) await callShop(server, { meta: { [keyField]: key } });
   expect(acted).toHaveLength(expected.charges);
+});
+
+describe('a key that a client sends with other arguments', () => {
+  const input = z.object({ cents: z.number() });
+
+  function counting(changes: Partial<ServeSagasOptions> = {}) {
+    const acted: number[] = [];
+    const warned: string[] = [];
+    const order = saga({ name: 'order', version: '1', input }, function* ({ cents }) {
+      yield* step('charge', () => void acted.push(cents));
+      return 'done';
+    });
+    let now = 1_760_000_000_000;
+    const clock = (): number => now;
+    const server = shopOf(
+      { order },
+      {
+        testing: { clock, environment: 'production' },
+        store: memoryStore({ clock }),
+        hooks: {
+          onWarning: (message) => void (message.includes('counter') && warned.push(message)),
+        },
+        ...changes,
+      },
+    );
+    const pay = async (cents: number, headers = ada): Promise<void> => {
+      const call = { meta: { [keyField]: '1' }, more: { arguments: { cents } }, headers };
+      expect((await callShop(server, call)).last.error).toBeUndefined();
+    };
+    return { acted, warned, pay, wait: (ms: number) => void (now += ms) };
+  }
+
+  test('is ignored for an hour, because it may be a counter, and the operator is told once', async () => {
+    const { acted, warned, pay, wait } = counting();
+    for (const cents of [1, 1, 2, 2, 2, 1]) await pay(cents);
+    // The first calls with each argument are other sagas. From the third on, no call is known.
+    expect(acted).toEqual([1, 2, 2, 2, 1]);
+    expect(warned).toHaveLength(1);
+    wait(3_600_000);
+    for (const cents of [3, 3]) await pay(cents);
+    expect(acted.slice(5)).toEqual([3]);
+  });
+
+  test('counts on if another hour has begun', async () => {
+    const { acted, warned, pay, wait } = counting();
+    for (const cents of [1, 2, 2]) {
+      await pay(cents);
+      wait(cents === 1 ? 3_600_000 : 0);
+    }
+    expect({ acted, warned }).toEqual({ acted: [1, 2], warned: [] });
+  });
+
+  test('is another key for another user, and for a host that chooses the keys', async () => {
+    const users = counting();
+    await users.pay(1);
+    await users.pay(2, { 'x-user': 'bob' });
+    await users.pay(2, { 'x-user': 'bob' });
+    const chosen = counting({ starts: { key: ({ key }) => key } });
+    for (const cents of [1, 2, 2]) await chosen.pay(cents);
+    for (const { acted, warned } of [users, chosen])
+      expect({ acted, warned }).toEqual({ acted: [1, 2], warned: [] });
+  });
 });
 
 test('the header goes before the ID of the host', async () => {
