@@ -24,8 +24,6 @@ export const bookTrip = saga(
     input: z.object({ city: z.string() }),
     // An older token must not undo a paid trip, so the host needs a guard.
     forks: 'refuse',
-    // Bookings precede the first question. A call whose first response is lost must not book
-    // everything twice.
   },
   function* ({ city }) {
     for (const what of ['hotel', 'flight', 'car']) yield* book(what, city);

@@ -16,8 +16,6 @@ export const order = saga(
     input: z.object({ order: z.string(), cents: z.int().positive() }),
     // Required by the queue, which ships when the client is gone.
     forks: 'refuse',
-    // The client has a token before anything is reserved, so a repeated call reserves nothing
-    // twice.
   },
   function* ({ order: name, cents }) {
     yield* step(

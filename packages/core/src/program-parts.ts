@@ -41,6 +41,7 @@ export { isUnsupported, routeOf, routeWithoutClient } from './effects/end-task.t
 export { keyText } from './effects/parts/run-code.ts';
 export {
   isUnknownOutcome,
+  isVitalStep,
   runStep,
   type StepEnd,
   type StepRun,

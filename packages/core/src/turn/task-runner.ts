@@ -5,7 +5,7 @@ import {
   type Overdue,
   type OverdueOptions,
 } from './time/clocks.ts';
-import { effectOf, isAskedOfClient, isEffect } from '../effects/effect-of.ts';
+import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnAborted } from '../values/errors.ts';
@@ -14,7 +14,7 @@ import { tried, type Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import { InterruptedRun } from './interrupted-run.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
-import { later } from '../effects/kinds/step.ts';
+import { isVitalStep, later } from '../effects/kinds/step.ts';
 import { runTask, waitsForClient } from '../effects/end-task.ts';
 import type { TaskEnd } from '../effects/parts/effect.ts';
 import { Room } from './room.ts';
@@ -78,8 +78,9 @@ export class TaskRunner {
    */
   get #reason(): CommitReason | undefined {
     const { ending, uncommitted } = this.#execution;
-    const commits = this.#runtime.turn.commit !== undefined && this.budget.canSuspend;
-    const reason = commits ? uncommitted.reason(ending.current !== undefined) : undefined;
+    const reason = this.budget.canCommit
+      ? uncommitted.reason(ending.current !== undefined)
+      : undefined;
     if (reason !== undefined) return reason;
     return this.#isStepUncommitted ? 'step' : undefined;
   }
@@ -92,22 +93,31 @@ export class TaskRunner {
   /** Reason for a commit that a due effect waits for. */
   get #reasonToCommit(): CommitReason | undefined {
     const now = this.clock.now();
-    const held = [...this.#execution.idle].filter(
-      (task) => this.#isOpen(task) && this.#clocks.dueAt(task) <= now,
-    );
-    if (held.some((task) => this.#isVital(task))) return this.#reason ?? 'vital';
-    return held.some(isEffect) ? this.#reason : undefined;
+    if (this.#holdsVital(now)) return 'vital';
+    const isHeld = (task: Task): boolean =>
+      this.#isOpen(task) && isEffect(task) && this.#clocks.dueAt(task) <= now;
+    return [...this.#execution.idle].some(isHeld) ? this.#reason : undefined;
   }
 
   /**
-   * `true` for what would be lost with this turn, and must not be: a step with an undo or `once`, a
-   * link that goes out to other people, and each step that is to be committed.
+   * `true` for what would be lost with this turn, and must not be: a step with an undo or `once`, or
+   * behind a `compensate()`, a link that goes out to other people, and each step that is to be
+   * committed.
    */
   #isVital({ spec }: Task): boolean {
     if (!this.budget.isUnheld) return false;
     if (spec.kind === 'open') return true;
-    const { commitsEach } = this.#runtime.turn;
-    return spec.kind === 'step' && (commitsEach || effectOf(spec).needsForks?.(spec) === true);
+    if (spec.kind !== 'step') return false;
+    const { hasUndos } = this.#execution.ending;
+    return this.#runtime.turn.commitsEach || hasUndos || isVitalStep(spec);
+  }
+
+  /** `true` if an effect is due that waits until somebody holds the saga. */
+  #holdsVital(now: number): boolean {
+    if (!this.budget.isUnheld || !this.budget.canSuspend) return false;
+    const isDue = (task: Task): boolean =>
+      this.#isOpen(task) && this.#isVital(task) && this.#clocks.dueAt(task) <= now;
+    return [...this.#execution.idle].some(isDue);
   }
 
   /** Continues with the next turn after a commit. */
@@ -249,6 +259,8 @@ export class TaskRunner {
     const lifeEndsAt = this.#execution.phase.undoes ? undefined : this.#runtime.saga.lifeEndsAt;
     const from = this.#ends.length;
     const { idle } = this.#execution;
+    // Other effects wait with it, so that the commit need not wait for them.
+    const holdsVital = this.#holdsVital(now);
     for (const task of idle) {
       if (!this.#isOpen(task)) continue;
       this.#clocks.start(task, now);
@@ -258,7 +270,8 @@ export class TaskRunner {
       const type = endAtOnce(task, time, lifeEndsAt);
       const waits = type === undefined && timingOf(task, time) === 'waiting';
       const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
-      if (waits || isFull || this.#isDeferred(task, type, now)) {
+      const isHeld = type === undefined && holdsVital && isEffect(task);
+      if (waits || isFull || isHeld || this.#isDeferred(task, type, now)) {
         // Another turn runs, withdraws, or undoes the step, and needs the mark.
         if (isMarked)
           this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);

@@ -42,6 +42,14 @@ export class TurnBudget {
     return this.canSuspend && (isUncommitted || (isVital && this.isUnheld));
   }
 
+  /**
+   * `true` if the turn can commit between two effects. While nobody holds the saga, it commits for a
+   * vital effect only: its other effects have no token to come back to.
+   */
+  get canCommit(): boolean {
+    return this.#canSuspend && this.#runtime.turn.commit !== undefined && !this.isUnheld;
+  }
+
   /** `true` while nobody could continue the saga if this turn were lost. */
   get isUnheld(): boolean {
     const { defersEffects, tokenBytes } = this.#runtime.turn;

@@ -262,7 +262,7 @@ export class Turn {
   #whyOf(error: unknown): unknown {
     const { turn, request } = this.#runtime;
     // A turn that commits can be repeated, even the first one.
-    const canRepeat = turn.number > 1 || turn.commit !== undefined;
+    const canRepeat = turn.number > 1 || this.#due.budget.canCommit;
     if (!(error instanceof TurnAborted) || request.signal.aborted || canRepeat) return error;
     this.#unclaimed = error;
     return error.cause;
@@ -300,7 +300,7 @@ export class Turn {
    */
   get #canCommitHalt(): boolean {
     const isForward = !this.#execution.phase.undoes && !this.#journal.replaying;
-    return isForward && this.#due.budget.canSuspend && this.#runtime.turn.commit !== undefined;
+    return isForward && this.#due.budget.canCommit;
   }
 
   async #outcome(): Promise<Outcome> {

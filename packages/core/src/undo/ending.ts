@@ -174,6 +174,11 @@ export class Ending implements Undoing {
     return this.#stack.hasPivoted;
   }
 
+  /** `true` if the body runs, and its end would undo something. */
+  get hasUndos(): boolean {
+    return !this.#phase.undoes && !this.#stack.empty;
+  }
+
   /**
    * Begins the end of the body. Lifts the limit of the journal, which may be the reason for the
    * end.

@@ -93,6 +93,8 @@ export async function takeRound(
     turn = await host.resume(turn.token, known, caller, request);
   }
   const { sagaId } = turn;
+  // The questions of a saga that has asked nothing yet are asked later.
+  if (turn.status === 'suspended' && turn.steps.length === 0) return turn;
   // Questions whose answers were not used are asked again.
   for (const stepId of left.keys())
     host.observer.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });

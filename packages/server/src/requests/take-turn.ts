@@ -11,7 +11,7 @@ import { found, isPastPivot, standIn, type OpenSaga } from '../token/resolve-pro
 import { roundOf } from '../token/sealed-saga.ts';
 import { firstHolder } from '../turn/first-effects.ts';
 import { runTurn } from '../turn/run-turn.ts';
-import { sendBegunWake } from '../turn/settle.ts';
+import { sendBegunWake, startLater } from '../turn/settle.ts';
 import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../turn/turn-lease.ts';
 import type { EarlierRun, Intent, TurnRequest } from '../turn/turn-request.ts';
 import { SagaHostError } from '../wire/errors.ts';
@@ -51,14 +51,6 @@ export async function takeTurn(
     if (!claimed.isAwaited) return taken;
     lease.runsBehind(taken.turn);
   }
-}
-
-/** Makes the error of a start that the queue must know, and does not. Nothing has run. */
-function startLater(): SagaHostError {
-  return new SagaHostError(
-    'queue_down',
-    'The server cannot start the call now. Send the request again later.',
-  );
 }
 
 /** `true` if a queue must know of the turn before it runs. */

@@ -56,6 +56,7 @@ import { tracedRuntime } from './traced-runtime.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { explained, failureOf } from './thrown-errors.ts';
+import { firstHolder } from './first-effects.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import { answersOf, type TurnRequest } from './turn-request.ts';
 import { holderAfterCommit, resumableOf } from '../model/holder.ts';
@@ -124,6 +125,12 @@ class TurnRun {
     return intent.kind === 'answer' && (isKept || resumableOf(holder) !== undefined);
   }
 
+  /** `true` if what must not be lost waits: for a token of the client, or for a commit. */
+  get #isUnheld(): boolean {
+    if (!this.#lease.isUnnamed) return firstHolder(this.#host, this.#request) === 'client';
+    return this.#commits;
+  }
+
   async take(): Promise<SagaTurn> {
     for (let continued = 0; ; continued += 1) {
       const { program, saga, intent, caller } = this.#request;
@@ -183,7 +190,12 @@ class TurnRun {
   #runtime(ids: StepIds): Runtime {
     const plain = turnRuntime(
       this.#host,
-      { ...this.#request, services: this.#services, isGuarded: this.#lease.canCommit },
+      {
+        ...this.#request,
+        services: this.#services,
+        mayKeep: this.#lease.canCommit,
+        isUnheld: this.#isUnheld,
+      },
       this.#deadline,
       () => this.#request.saga,
     );

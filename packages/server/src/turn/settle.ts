@@ -10,11 +10,12 @@ import { nameTenant } from '../token/tenant-token.ts';
 import { sealWake, type AbsentClient } from '../token/wake-token.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import { openTurn, sagaOf } from '../token/saga-of-turn.ts';
+import { SagaHostError } from '../wire/errors.ts';
 
 /** Notifies the queues of a suspended saga. */
 interface Notice {
   readonly ofCancel: (() => Promise<SuspendedSagaFacts>) | undefined;
-  readonly ofWake: () => Promise<void>;
+  readonly ofWake: () => Promise<boolean>;
 }
 
 // By turn: the queues are notified when the turn is kept.
@@ -28,17 +29,19 @@ interface KnownToQueue {
   readonly isGuarded: boolean;
 }
 
-/** Notifies the queues of the operator. With a guard, call after the response is kept. */
+/**
+ * Notifies the queues of the operator. With a guard, call after the response is kept. Resolves to
+ * `false` if the queue has failed.
+ */
 export async function settleTurn(
   { observer: { hooks }, guard }: HostParts,
   turn: SagaTurn,
   { isContinued = false, isGuarded }: KnownToQueue,
-): Promise<void> {
+): Promise<boolean> {
   if (turn.status === 'suspended') {
     const { ofCancel, ofWake } = notices.get(turn) ?? {};
     if (ofCancel !== undefined) await hooks.onSuspended(await ofCancel());
-    if (!isContinued) await ofWake?.();
-    return;
+    return isContinued || ofWake === undefined || (await ofWake());
   }
   const { saga, sagaId } = turn;
   await hooks.onSettled({
@@ -47,6 +50,15 @@ export async function settleTurn(
     uncompensated: turn.status === 'failed' ? turn.uncompensated : [],
   });
   if (isGuarded || turn.turn > 1) await guard?.queue?.remove(sagaId);
+  return true;
+}
+
+/** Makes the error of a start that the queue must know, and does not. Nothing has run. */
+export function startLater(): SagaHostError {
+  return new SagaHostError(
+    'queue_down',
+    'The server cannot start the call now. Send the request again later.',
+  );
 }
 
 /** Client of a turn. */
@@ -58,6 +70,8 @@ interface Suspension {
   readonly now: number;
   /** `true` for a committed turn: the same run continues it. */
   readonly isCommit: boolean;
+  /** `true` for the commit before the first step of a call that nobody can repeat. */
+  readonly isVital?: boolean;
   /** `true` if a queue took the turn, so no client is there to continue it. */
   readonly isWoken: boolean;
   /** `true` if the turn changed nothing. */
@@ -71,16 +85,19 @@ export function noteSuspended(
   saga: SealedSaga,
   turn: SuspendedTurn,
   client: ClientOfTurn,
-  { now, isCommit, isWoken, isSame }: Suspension,
+  { now, isCommit, isVital = false, isWoken, isSame }: Suspension,
 ): void {
   if (host.guard === undefined || forks !== 'refuse') return;
   const isHooked = host.observer.sealsCancelTokens && !isSame;
-  // Another run may take over a committed turn when the lease is over.
-  const due = isCommit ? now + host.timing.leaseMs : dueOf(turn, now, saga, client.dialect);
+  // Another run may take over a committed turn when the lease is over. Nothing but the end is left of
+  // a pushed call whose client never had a token.
+  const isLost = isVital && client.dialect.endsOnAbort === true;
+  const dueOfCommit = isLost ? undefined : now + host.timing.leaseMs;
+  const due = isCommit ? dueOfCommit : dueOf(turn, now, saga, client.dialect);
   const wait = { due, hasClient: !isCommit && (!isWoken || turn.steps.length > 0) };
   notices.set(turn, {
     ofCancel: isHooked ? () => cancelFacts(host, saga, turn) : undefined,
-    ofWake: async () => void (await sendWake(host, saga, toAbsent(host, client), wait)),
+    ofWake: async () => await sendWake(host, saga, toAbsent(host, client), wait),
   });
 }
 
@@ -125,7 +142,11 @@ export function dueOf(
   // The client has no token, and takes the call for failed.
   if (endsOnAbort) return undefined;
   // After its expiry, nothing but the end is left of a question.
-  if (steps.length > 0) return due !== undefined && due < abandonedAt(claims) ? due : undefined;
+  if (steps.length > 0) {
+    // The client may not have its first token, and call again.
+    if (due === undefined || (turn === 1 && due <= now)) return undefined;
+    return due < abandonedAt(claims) ? due : undefined;
+  }
   // A client takes the pages of a call itself. One that was to come back at once may not have its
   // first token, and call again.
   if (hasPage === true || (turn === 1 && retryAfterMs <= 0)) return undefined;

@@ -43,8 +43,9 @@ export async function suspend(
   const { program, saga, holder } = request;
   const isWoken = holder.kind === 'queue';
   const isCommit = 'reason' in outcome;
-  // No client gets this token: compensation must not fail at the limit of its size.
-  const isForGuard = isCommit && outcome.reason === 'undo';
+  const isVital = isCommit && outcome.reason === 'vital';
+  // No client gets this token, so its size has no limit: compensation must not fail for it.
+  const isForGuard = isVital || (isCommit && outcome.reason === 'undo');
   const { sagaId, claims, state } = saga;
   const iat = host.timing.clock();
   // Replaced after half of its lifetime, so that an active client always has a good token.
@@ -103,7 +104,7 @@ export async function suspend(
     sagaId,
     turn,
   };
-  const from = { now: iat, isCommit, isWoken, isSame };
+  const from = { now: iat, isCommit, isVital, isWoken, isSame };
   noteSuspended(host, program, next, suspendedTurn, clientOf(request), from);
   const sealedSaga = { ...next, tokenBytes: token.length };
   noteSaga(suspendedTurn, sealedSaga);

@@ -25,7 +25,7 @@ import { isNamed, roundOf } from '../token/sealed-saga.ts';
 import { cannotContinue } from '../token/resolve-program.ts';
 import { repeatTurn } from './repeat-turn.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import { settleTurn } from './settle.ts';
+import { settleTurn, startLater } from './settle.ts';
 
 /** Request for the turn of a token. */
 export interface LeaseRequest extends TurnClaim {
@@ -125,6 +125,11 @@ export class Lease {
   /** `true` if a guard keeps the turn. */
   get isGuarded(): boolean {
     return this.#guard !== undefined && !this.#isUnnamed;
+  }
+
+  /** `true` for a start that cannot be repeated, until its first commit. */
+  get isUnnamed(): boolean {
+    return this.#isUnnamed;
   }
 
   /** `true` if a guard keeps the turns after a commit. */
@@ -237,13 +242,12 @@ export class Lease {
       }),
     );
     if (isUnnamed && verdict === 'full') throw guardFull(this.#host.observer);
-    // Told before the claim, the queue might go on with a saga that could not begin.
-    if (isUnnamed) await this.#tell(turn);
+    // Without a lease, the queue must not know of the saga: it might run the step beside this run.
     if (verdict === 'down') return;
     if (typeof verdict === 'object' && 'run' in verdict) {
       const { run, interrupted } = verdict;
       this.#hold(interrupted === undefined ? run : undefined);
-      if (interrupted === undefined) return;
+      if (interrupted === undefined) return isUnnamed ? await this.#announce(turn) : undefined;
       await askGuard(this.#host.observer, () => guard.turns.release(run));
     }
     this.#leave(turn);
@@ -365,12 +369,25 @@ export class Lease {
     await this.#tell(turn);
   }
 
-  /** Tells the queue of a committed turn. */
-  async #tell(turn: SuspendedTurn): Promise<void> {
+  /**
+   * Tells the queue of a start that cannot be repeated, before anything has run that would have to be
+   * undone. If the queue fails, or the client has gone, the saga has not begun.
+   */
+  async #announce(turn: SuspendedTurn): Promise<void> {
+    const { signal } = this.#request ?? {};
+    if (signal?.aborted !== true && (await this.#tell(turn))) return;
+    this.#hasCommitted = false;
+    await this.#release(true);
+    this.#hold(undefined);
+    throw signal?.aborted === true ? new TurnAborted(signal.reason) : startLater();
+  }
+
+  /** Tells the queue of a committed turn. Resolves to `false` if the queue has failed. */
+  async #tell(turn: SuspendedTurn): Promise<boolean> {
     // A message of the first commit leads to the commits after it.
     const isContinued = this.#hasCommitted;
     this.#hasCommitted = true;
-    await settleTurn(this.#host, turn, { isContinued, isGuarded: true });
+    return await settleTurn(this.#host, turn, { isContinued, isGuarded: true });
   }
 
   #resultOf(turn: SagaTurn): TurnResult {

@@ -8,7 +8,6 @@ import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
-import { firstHolder } from './first-effects.ts';
 import { commitsEachStep } from '../model/holder.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
@@ -24,8 +23,10 @@ const digestLength = 16;
 /** A turn with what it runs in. */
 export interface RuntimeRequest extends TurnRequest {
   readonly services: Services;
-  /** `true` if a guard keeps the turn. @default false */
-  readonly isGuarded?: boolean;
+  /** `true` if a guard keeps the turn, or may keep it after a commit. @default false */
+  readonly mayKeep?: boolean;
+  /** `true` if what must not be lost waits until somebody holds the saga. @default false */
+  readonly isUnheld?: boolean;
 }
 
 /** Makes the runtime of a turn. */
@@ -36,12 +37,11 @@ export function turnRuntime(
   newest: () => SealedSaga = () => request.saga,
 ): Runtime {
   const { program, saga, intent, caller, services, dialect, holder, before } = request;
-  const { isGuarded = false } = request;
+  const { mayKeep = false, isUnheld = false } = request;
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = host;
   const { outside } = host.offers;
-  const isUnheld = firstHolder(host, request) !== undefined;
   const watch = slowSteps(host, claims.saga.name);
   const asking = { host, program, caller, dialect };
   const { signal = neverAborted() } = caller;
@@ -53,7 +53,7 @@ export function turnRuntime(
       room: roomMeter(host, newest),
       checkResult: async (returned) => {
         const result = await checkedResult(program, returned);
-        if (isGuarded) assertKeepable('its result has', result);
+        if (mayKeep) assertKeepable('its result has', result);
         return result;
       },
     },
@@ -71,7 +71,7 @@ export function turnRuntime(
       commitsEach:
         // The engine knows by this what an interrupted run can have begun.
         (before?.of === 'same request' ? before.committedEachStep : commitsEachStep(holder)) ||
-        ((isGuarded || isUnheld) && intent.kind === 'answer' && program.commitEach === true),
+        ((mayKeep || isUnheld) && intent.kind === 'answer' && program.commitEach === true),
     },
     request: {
       capabilities: caller.capabilities,

@@ -1,6 +1,7 @@
 import { type TurnAborted, StepError, type StepErrorData } from '@mcp-saga/core';
 import {
   encodeError,
+  isVitalStep,
   runStep,
   type StepEnd,
   type StepRun,
@@ -109,7 +110,6 @@ export class Effects implements EffectHost {
   /** Starts due effects, and aborts effects of states that the machine left. */
   startDue(): void {
     const { clock, defers, chance, runtime } = this.#options;
-    const { commitsEach } = runtime.turn;
     for (const work of this.#work.values()) {
       if (work.actor.getSnapshot().status === 'active') continue;
       // In a repetition, the effect may end before the machine leaves its state.
@@ -117,12 +117,13 @@ export class Effects implements EffectHost {
       if (work.running === undefined) this.#drop(work);
       else work.running.abort(new Error('The machine left the state of the effect.'));
     }
-    for (const work of this.#work.values()) {
-      if (work.running !== undefined) continue;
-      work.ready = true;
-      if (work.notBefore <= clock.timeFor(work) && !defers(commitsEach || isVitalStep(work.spec)))
-        this.#start(work);
-    }
+    const waiting = [...this.#work.values()].filter(({ running }) => running === undefined);
+    for (const work of waiting) work.ready = true;
+    const due = waiting.filter((work) => work.notBefore <= clock.timeFor(work));
+    // Other effects wait with a vital one, so that a commit need not wait for them.
+    const { commitsEach } = runtime.turn;
+    const isVital = due.some(({ spec }) => commitsEach || isVitalStep(spec));
+    for (const work of due) if (!defers(isVital)) this.#start(work);
   }
 
   /** Aborts all running effects. */
@@ -285,9 +286,4 @@ function hasFailed(end: StepEnd): end is Extract<StepEnd, { readonly type: 'fail
 export function needsForks(logic: object): boolean {
   const spec = effectOf(logic);
   return spec !== undefined && isVitalStep(spec);
-}
-
-/** `true` for a step that must not be lost or run twice. */
-export function isVitalStep({ undo, once }: Pick<StepSpec, 'undo' | 'once'>): boolean {
-  return undo !== undefined || once;
 }

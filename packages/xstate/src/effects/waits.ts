@@ -152,7 +152,7 @@ export class Waits {
     }
     for (const at of waits) if (!this.#work.has(at.actor)) this.#begin(at);
     const now = runtime.time.now();
-    const isDeferred = defers(true);
+    const isDeferred = defers(this.#work.size > 0);
     for (const work of this.#work.values()) {
       const isDue = !work.isRead || (!isDeferred && (work.isHopeless || work.wait.due <= now));
       if (work.isRunning || !isDue) continue;

@@ -83,7 +83,9 @@ export class MachineRun {
       chance();
       diverged();
     };
-    this.promises = new Promises({ runtime, defers, wake, failed });
+    const { commitsEach } = runtime.turn;
+    const defersPromise = (): boolean => defers(commitsEach);
+    this.promises = new Promises({ runtime, defers: defersPromise, wake, failed });
     this.promises.host(root);
     this.waits = new Waits({
       program,

@@ -76,7 +76,8 @@ export type MachineProblem<
  * - **Delays**: the next request fires overdue delays first, each at its due time, then delivers
  *   the answers. An answer that arrives at most 30 s after a deadline still counts. Delays are
  *   rounded up to milliseconds. If the client cannot wait, the saga fails with `ClientCannot`.
- * - **Plain promises** are deferred as effects are (tasks, `commitEach`), have no timeout, and run again if the response was dropped. Use `step` to avoid repetitions.
+ * - **Plain promises** are deferred as effects are (tasks, `commitEach`), have no timeout, and run
+ *   again if the response was dropped. Use `step` to avoid repetitions.
  * - **Actions** also run in status requests, so actions must not have external effects.
  *
  * Known limits of XState: a history state targeted from inside its parent, or an ID spawned twice,

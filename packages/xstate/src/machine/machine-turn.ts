@@ -249,7 +249,7 @@ export class MachineTurn {
    */
   async #fail(error: unknown): Promise<Outcome | CommitPoint> {
     const { accepted, ignored } = this.#questions;
-    const later = this.#runtime.turn.commit !== undefined;
+    const later = this.#budget.canCommit;
     const turn = { ...this.#runtime.turn, ...(later ? { defersEffects: 'all' as const } : {}) };
     const runtime = { ...this.#runtime, turn };
     const waits = this.#run?.waits.giveUp() ?? openWaits(this.#head, this.#ledger);
@@ -310,10 +310,7 @@ export class MachineTurn {
    * differently.
    */
   get #isKept(): boolean {
-    return (
-      this.#isStepKept ||
-      (this.#runtime.turn.commit !== undefined && this.#run?.isByChance === true)
-    );
+    return this.#isStepKept || (this.#budget.canCommit && this.#run?.isByChance === true);
   }
 
   /** `true` if work of this turn must be stored before the next effect. */

@@ -52,8 +52,13 @@ export const step: Effect<StepSpec> = {
       ? ended(done.type, done.text)
       : { entry: { type: done.type }, value: undefined };
   },
-  needsForks: ({ undo, once }) => undo !== undefined || once,
+  needsForks: isVitalStep,
 };
+
+/** `true` for a step that must not be lost, and not run twice. */
+export function isVitalStep({ undo, once }: Pick<StepSpec, 'undo' | 'once'>): boolean {
+  return undo !== undefined || once;
+}
 
 const nothing: readonly unknown[] = [];
 
