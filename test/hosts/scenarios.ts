@@ -124,6 +124,13 @@ export const scenarios: readonly Scenario[] = [
     shown: ['Noted by a task: Ada likes red.'],
   },
   {
+    title: 'undo first',
+    tool: 'holds_first',
+    answer: accept,
+    effects: ['held'],
+    shown: ['Held for Ada.'],
+  },
+  {
     title: 'lost first response',
     tool: 'acts_first',
     answer: accept,

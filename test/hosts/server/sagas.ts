@@ -140,6 +140,15 @@ export function createSagas(act: Act): readonly Program[] {
       yield* effect('progressed');
       return 'All five parts are done.';
     }),
+    // A client that comes back by itself gets a token before the step.
+    saga(
+      { name: 'holds_first', version: '1', description: 'Holds a room, and asks', forks: 'accept' },
+      function* () {
+        yield* step('hold', () => act('held'), { compensate: () => act('released') });
+        const { name } = yield* elicit('name', { message: 'What is your name?', schema: Name });
+        return `Held for ${name}.`;
+      },
+    ),
     saga({ name: 'acts_first', version: '1', description: 'Charges at once' }, function* () {
       yield* effect('charged');
       return 'Charged once.';

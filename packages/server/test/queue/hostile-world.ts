@@ -325,9 +325,10 @@ export class RandomClient {
     this.#draw = draw;
   }
 
+  /** Starts without a key, once: without its first response, such a client has no saga. */
   async start(): Promise<void> {
-    // Without its first response, a client without a key has no saga.
-    this.#take(await this.#world.attempt((host) => host.start('random', {}), true));
+    const start = this.#world.attempt((host) => host.start('random', {}), false);
+    this.#take(await start.catch(() => 'died' as const));
   }
 
   /** Starts by a key, or repeats the start: its response may have been lost, or come late. */
