@@ -1,4 +1,5 @@
 import {
+  checkpoint,
   createSagaHost,
   generateKey,
   memoryStore,
@@ -52,6 +53,8 @@ function nameOf(steps: number, commits: boolean): string {
 function hostOf(steps: number, commits: boolean): SagaHost {
   const options = { name: 'bench', version: '1', forks: 'refuse' } as const;
   const long = saga({ ...options, commitEach: commits }, function* () {
+    // The first step follows a token, with and without commitEach.
+    yield* checkpoint();
     for (let index = 0; index < steps; index += 1)
       yield* step('one', () => index, { key: `${index}` });
     return 'done';

@@ -30,8 +30,14 @@ function inRounds(name: string, method: string, paramsOf: (label: string) => Fie
   return {
     name,
     refused: frozen('Invalid or expired requestState', 'invalid_request_state'),
-    begin: async (url, label) =>
-      text((await ask(url, method, paramsOf(label))).result?.['requestState']),
+    begin: async (url, label) => {
+      const { result } = await ask(url, method, paramsOf(label));
+      const requestState = result?.['requestState'];
+      if (result?.['inputRequests'] !== undefined) return text(requestState);
+      // The first response has a token only, before the first effect.
+      const asking = await ask(url, method, { ...paramsOf(label), requestState });
+      return text(asking.result?.['requestState']);
+    },
     goOn: (url, label, requestState) =>
       ask(url, method, { ...paramsOf(label), requestState, inputResponses: asked }),
   };
@@ -42,7 +48,11 @@ export const sagaMethods: Carrier = {
   name: 'saga methods',
   refused: frozen('Invalid or expired sagaToken', 'invalid_saga_token'),
   begin: async (url, label) => {
-    const { result } = await ask(url, 'tools/callSaga', { name: 'order', arguments: { label } });
+    const call = { name: 'order', arguments: { label } };
+    // The first response has a token only, before the first effect.
+    const begun = await ask(url, 'tools/callSaga', call);
+    const sagaToken = begun.result?.['sagaToken'];
+    const { result } = await ask(url, 'tools/resumeSaga', { sagaToken });
     return text(result?.['sagaToken']);
   },
   goOn: (url, _, sagaToken) =>

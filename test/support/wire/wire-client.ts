@@ -77,12 +77,14 @@ export class RawClient {
   /**
    * Calls a tool, answers its questions, waits if it must, and returns the result.
    *
+   * @param meta - metadata of each request of the call
    * @throws WireError the error of the server
    */
-  async call(name: string, args: Fields = {}): Promise<WireResult> {
+  async call(name: string, args: Fields = {}, meta?: Fields): Promise<WireResult> {
     return (await drives[this.#options.dialect](this.#driving(), {
       name,
       arguments: args,
+      ...(meta === undefined ? {} : { _meta: meta }),
     })) as WireResult;
   }
 

@@ -3,6 +3,7 @@ import type { Channel, Fields, Listener } from '../channel.ts';
 export interface ToolCall {
   readonly name: string;
   readonly arguments: Fields;
+  readonly _meta?: Fields;
 }
 
 /** Answers the server's questions. */
