@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -83,9 +83,9 @@ export function sessions(attach: Attach): Fetch {
   };
 }
 
-/** Listens on a free port of 127.0.0.1. */
-export async function listen(fetch: Fetch): Promise<HttpServer> {
-  const server = createServer((incoming, outgoing) => {
+/** Makes a listener of `node:http` that answers with a function of the web standard. */
+export function toListener(fetch: Fetch): RequestListener {
+  return (incoming, outgoing) => {
     void (async () => {
       const { status, headers, body } = await fetch(toRequest(incoming));
       outgoing.writeHead(status, Object.fromEntries(headers));
@@ -97,7 +97,12 @@ export async function listen(fetch: Fetch): Promise<HttpServer> {
           .on('error', () => outgoing.destroy())
           .pipe(outgoing);
     })().catch((error: unknown) => outgoing.destroy(error as Error));
-  });
+  };
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function listen(fetch: Fetch): Promise<HttpServer> {
+  const server = createServer(toListener(fetch));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
