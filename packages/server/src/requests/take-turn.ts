@@ -8,7 +8,7 @@ import { neverAborted } from '../settings/clock.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { inPlaceOf, keptBytesOf, usableOf, type RetryableRequest } from '../token/guard-records.ts';
 import { found, isPastPivot, standIn, type OpenSaga } from '../token/resolve-program.ts';
-import { roundOf } from '../token/sealed-saga.ts';
+import { isNamed, roundOf } from '../token/sealed-saga.ts';
 import { firstHolder } from '../turn/first-effects.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { sendBegunWake, startLater } from '../turn/settle.ts';
@@ -89,8 +89,8 @@ async function leaseRequest(
   const { opened, intent, at, holder, dialect, follows, decided } = requested;
   const { saga } = opened;
   const { program, current } = opened;
-  const isUnnamed =
-    firstHolder(host, { program: program ?? current, saga, holder, dialect }) === 'queue';
+  const first = { program: program ?? current, saga, holder, dialect };
+  const isUnnamed = !isNamed(saga) && firstHolder(host, first) === 'queue';
   if (host.guard === undefined || !(isUnnamed || isGuarded(requested.opened))) return undefined;
   if (intent.kind === 'end') {
     return {

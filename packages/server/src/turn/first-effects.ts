@@ -1,12 +1,14 @@
 /**
  * What a first turn may do before somebody can continue its saga.
  *
- * The repetition of a call with a key finds the saga (`requests/start.ts`). Any other call would
- * begin a second one, so a step with an undo waits in its first turn until it is held:
+ * A step with an undo waits in its first turn until its saga is held:
  *
  * 1. By its client, which gets a token, and comes back with it: a handshake.
  * 2. Or by the queue: the turn is committed, and a message leads there if the process dies.
  * 3. Where neither is possible, the step runs at once.
+ *
+ * The repetition of a call with a key finds its saga (`requests/start.ts`), and the option `queue`
+ * has a message of it from the beginning. Any other call would begin a second saga.
  */
 import type { Program } from '@mcp-saga/core';
 import { resumableOf, type Holder } from '../model/holder.ts';
@@ -25,17 +27,21 @@ export interface FirstTurn {
 
 /** Who holds a saga before the first step that must not be lost. Undefined: nobody has to, or can. */
 export function firstHolder(
-  host: Pick<HostParts, 'gate' | 'guard' | 'observer'>,
+  { gate, guard, observer }: Pick<HostParts, 'gate' | 'guard' | 'observer'>,
   { program: { forks }, saga, holder, dialect }: FirstTurn,
 ): 'client' | 'queue' | undefined {
-  const isFirst = saga.claims.turn === 0 && !isNamed(saga) && (dialect.effects ?? 'now') === 'now';
+  const isFirst = saga.claims.turn === 0 && (dialect.effects ?? 'now') === 'now';
   if (!isFirst || holder.kind !== 'client') return undefined;
   const { returns } = holder;
-  const { unkeyed = returns === 'itself' ? 'handshake' : 'run' } = host.gate.starts;
-  if (unkeyed === 'handshake' && returns !== undefined) return 'client';
-  // The queue of a hook only ends sagas. It is there for clients that never get a token.
-  const { guard, observer } = host;
-  const isTold = returns === undefined ? observer.notifiesSuspended : guard?.queue !== undefined;
-  const canCommit = guard !== undefined && isTold && forks === 'refuse';
-  return canCommit && resumableOf(holder) === undefined ? 'queue' : undefined;
+  const { unkeyed = returns === 'itself' ? 'handshake' : 'run' } = gate.starts;
+  const isKnown = isNamed(saga);
+  if (!isKnown && unkeyed === 'handshake' && returns !== undefined) return 'client';
+  if (guard === undefined || forks !== 'refuse' || resumableOf(holder) !== undefined)
+    return undefined;
+  // The operator's own queue, behind a hook, ends sagas whose clients do not come back.
+  const hasHook = observer.sealsCancelTokens && (isKnown || returns === undefined);
+  const isTold = isKnown
+    ? guard.queue === undefined && hasHook
+    : guard.queue !== undefined || hasHook;
+  return isTold ? 'queue' : undefined;
 }

@@ -52,6 +52,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';
 import { TurnTrace } from './traced-turn.ts';
+import { isNamed } from '../token/sealed-saga.ts';
 import { tracedRuntime } from './traced-runtime.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
@@ -127,8 +128,11 @@ class TurnRun {
 
   /** `true` if what must not be lost waits: for a token of the client, or for a commit. */
   get #isUnheld(): boolean {
-    if (!this.#lease.isUnnamed) return firstHolder(this.#host, this.#request) === 'client';
-    return this.#commits;
+    if (this.#lease.isUnnamed) return this.#commits;
+    const holder = firstHolder(this.#host, this.#request);
+    return (
+      holder === 'client' || (holder === 'queue' && this.#commits && isNamed(this.#request.saga))
+    );
   }
 
   async take(): Promise<SagaTurn> {

@@ -12,6 +12,7 @@ import {
   step,
   type Program,
   type SagaTurn,
+  type SuspendedSagaFacts,
   type Steps,
 } from '@mcp-saga/server';
 import { machineSaga, step as effect } from '@mcp-saga/xstate';
@@ -260,6 +261,40 @@ describe('with a queue, a first step that can be undone', () => {
       expect(did).toEqual(['book', 'unbook']);
     },
   );
+});
+
+test('with the hook of a queue, a call with a key tells it before its first step', async () => {
+  const did: string[] = [];
+  const facts: SuspendedSagaFacts[] = [];
+  const clock = testClock();
+  const store = memoryStore({ clock, olderTokens: 'accept' });
+  const stuck = deferred<undefined>();
+  const body = (waits?: () => unknown): Program =>
+    pays(function* (): Steps<void> {
+      yield* charges(did, waits);
+      yield* elicit('go', question);
+    });
+  const host = (program: Program) =>
+    hostOf(program, {
+      clock,
+      guard: { store },
+      hooks: { onSuspended: (told) => void facts.push(told) },
+    }).host;
+  const dying = host(
+    body(() => {
+      stuck.resolve(undefined);
+      return new Promise(() => undefined);
+    }),
+  );
+  // Its process dies in the step, and its client never comes back.
+  void dying.start('pay', {}, { idempotencyKey: 'k' });
+  await stuck.promise;
+  expect(facts).toHaveLength(1);
+  clock.now = facts[0]?.cancelAfter ?? 0;
+  expect(await host(body()).cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+    compensated: [{ stepId: 'charge' }],
+  });
+  expect(did).toEqual(['charge', 'charge', 'refund']);
 });
 
 const pushed = connections.filter(({ name }) => name.includes('in memory'));
