@@ -36,6 +36,15 @@ const tools: readonly Tool[] = [
   'tour',
 ];
 
+/** Draws a key that nobody can guess, as a client would. */
+function keyFrom(draw: Draw): string {
+  return Array.from({ length: 4 }, () =>
+    between(draw, 0, 2 ** 32)
+      .toString(16)
+      .padStart(8, '0'),
+  ).join('');
+}
+
 /**
  * A fixed number of clients. Each client makes its next call as soon as the previous one has ended.
  */
@@ -128,35 +137,40 @@ export class Crowd {
       const user = new User(draw);
       this.#users.add(user);
       const began = performance.now();
-      const { ending, text } = await this.#called(way, user, draw, over);
+      const isNamed = draw() < 0.5;
+      const key = isNamed ? keyFrom(draw) : undefined;
+      const { ending, text } = await this.#called(way, { user, key, draw }, over);
       this.#users.delete(user);
       if (ending === 'completed') this.#took.push(performance.now() - began);
       const isHonest = user.habit !== 'goes back';
       const { asked, refused } = user;
       const hasClosed = ending === 'vanished' && user.habit === 'vanishes silently';
       const closed = hasClosed && way.dialect === 'push' ? asked.slice(-1) : [];
-      this.reports.push({ dialect: way.dialect, ending, asked, refused, closed, text, isHonest });
+      const { dialect } = way;
+      this.reports.push({ dialect, ending, asked, refused, closed, text, isHonest, isNamed });
       this.#onEnded();
     }
+  }
+
+  #newCall(): string {
+    this.#calls += 1;
+    return `call ${this.#calls}`;
   }
 
   /** Calls a tool, and calls it again if the call is lost. */
   async #called(
     way: Way,
-    user: User,
-    draw: Draw,
+    {
+      user,
+      key,
+      draw,
+    }: { readonly user: User; readonly key: string | undefined; readonly draw: Draw },
     over: AbortSignal,
   ): Promise<Pick<CallReport, 'ending' | 'text'>> {
     const tool = oneOf(draw, tools);
+    let call = this.#newCall();
     for (let tries = 1; ; tries += 1) {
-      this.#calls += 1;
-      const calling = {
-        proxy: this.#proxy,
-        tool,
-        arguments: { call: `call ${this.#calls}` },
-        user,
-        draw,
-      };
+      const calling = { proxy: this.#proxy, tool, arguments: { call }, key, user, draw };
       try {
         const { text, isError } = await way.see(calling);
         return { ending: isError ? 'failed' : 'completed', text };
@@ -169,6 +183,8 @@ export class Crowd {
         if (error instanceof RefusedCall) return { ending: 'refused', text };
         if (tries === mostRestarts) return { ending: 'unfinished', text };
         this.#restarts += 1;
+        // Without a key, the client can only make another call.
+        if (key === undefined) call = this.#newCall();
         await backOff(draw, tries);
       }
     }

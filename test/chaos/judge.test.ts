@@ -26,6 +26,7 @@ const call = (ending: CallReport['ending'], text: string): CallReport => ({
   closed: [],
   text,
   isHonest: true,
+  isNamed: false,
 });
 
 const cancel = (change: Partial<CancelReport> = {}): CancelReport => ({
@@ -146,6 +147,16 @@ describe('the judge', () => {
       'a refusal without a reason',
       { calls: [...sound.calls, { ...call('refused', ''), isHonest: false }] },
       'nobody says why',
+    ],
+    [
+      'a call with a key that began two sagas',
+      {
+        calls: [
+          ...sound.calls,
+          { ...call('completed', 'done buy:1'), isNamed: true, asked: ['buy:2', 'buy:1', 'buy:1'] },
+        ],
+      },
+      'with a key began buy:2, and then buy:1',
     ],
     [
       'a failure without a reason',

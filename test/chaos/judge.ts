@@ -23,6 +23,8 @@ export interface CallReport {
    * `true` if the client never reused an older token. The server must not refuse an honest client.
    */
   readonly isHonest: boolean;
+  /** `true` if the client named its call: however often it calls, the tool is called once. */
+  readonly isNamed: boolean;
 }
 
 /** Outcome of a saga that the queue cancels. */
@@ -114,6 +116,7 @@ export function judge(evidence: Evidence): readonly string[] {
       ...halfDone(purchase, named),
     ]),
     ...calls.flatMap((call) => untrue(call, purchases)),
+    ...calls.flatMap(startedTwice),
     ...calls.flatMap(({ refused }) => refused.flatMap((name) => doneThough(name, purchases))),
     ...unnoticed(calls, evidence.early),
     ...cancelled.flatMap(({ compensated }) =>
@@ -145,6 +148,13 @@ function unended({ dialect, ending, text, isHonest }: CallReport): readonly stri
   if (ending !== 'vanished' && text === '')
     return [`A call by ${dialect} ${ending}, and nobody says why.`];
   return [];
+}
+
+/** Finds calls with a key that began two sagas, as their user has seen. */
+function startedTwice({ dialect, asked, isNamed }: CallReport): readonly string[] {
+  const [first, ...others] = new Set(asked);
+  if (!isNamed || others.length === 0) return [];
+  return [`A call by ${dialect} with a key began ${first}, and then ${others.join(', ')}.`];
 }
 
 /**

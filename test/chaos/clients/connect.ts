@@ -53,13 +53,15 @@ export function answersOf({ user }: Calling): Answers {
 /** Connects a client through the proxy, with retries. */
 export async function connect(
   kind: Kind,
-  { proxy, draw, user }: Calling,
+  { proxy, draw, user, key }: Calling,
   { path = '/mcp', capabilities, sends = 'again', answers }: Connecting,
 ): Promise<Connected> {
   const steady = steadyFetch(draw);
   let isConnected = false;
-  const send: typeof fetch = (input, init) =>
-    isConnected && sends === 'once' ? fetch(input, init) : steady(input, init);
+  const send: typeof fetch = (input, init) => {
+    const named = withKey(key, init);
+    return isConnected && sends === 'once' ? fetch(input, named) : steady(input, named);
+  };
   const url = new URL(path, proxy);
   const client =
     kind === 'v1 client' ? version1(capabilities, answers) : version2(kind, capabilities, answers);
@@ -78,6 +80,14 @@ export async function connect(
   await client.connect(transport, { timeout: 60_000, signal: user.left });
   isConnected = true;
   return client as unknown as Connected;
+}
+
+/** Adds the key of a call to a request. The server reads it in a first call only. */
+export function withKey(key: string | undefined, init: RequestInit = {}): RequestInit {
+  if (key === undefined) return init;
+  const headers = new Headers(init.headers);
+  headers.set('idempotency-key', key);
+  return { ...init, headers };
 }
 
 function version2(

@@ -4,7 +4,7 @@ import {
   type RawClientDispatch,
 } from '@modelcontextprotocol/ext-tasks/client';
 import type { Client } from '@modelcontextprotocol/client';
-import { answersOf, canAsk, connect } from './connect.ts';
+import { answersOf, canAsk, connect, withKey } from './connect.ts';
 import { steadyFetch } from './steady-fetch.ts';
 import { calledToTheEnd, judged, type Calling, type Way } from './way.ts';
 
@@ -70,7 +70,7 @@ function resultOf(outcome: {
 }
 
 /** Sends requests whose methods the SDK's client does not support. */
-function dispatching({ proxy, draw, user }: Calling): RawClientDispatch {
+function dispatching({ proxy, draw, user, key }: Calling): RawClientDispatch {
   const send = steadyFetch(draw);
   let id = 0;
   return async (request) => {
@@ -79,18 +79,16 @@ function dispatching({ proxy, draw, user }: Calling): RawClientDispatch {
       readonly method: string;
       readonly params: { readonly name?: string; readonly taskId?: string };
     };
-    const response = await send(new URL('/mcp', proxy), {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': method,
-        'mcp-name': params.taskId ?? params.name ?? '',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
-      signal: user.left,
-    });
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      'mcp-name': params.taskId ?? params.name ?? '',
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const init = withKey(key, { method: 'POST', headers, body, signal: user.left });
+    const response = await send(new URL('/mcp', proxy), init);
     const { result, error } = lastMessage(await response.text());
     return (
       error === undefined ? { kind: 'result', result } : { kind: 'error', error }

@@ -10,6 +10,8 @@ export interface Calling {
   readonly proxy: URL;
   readonly tool: Tool;
   readonly arguments: { readonly call: string };
+  /** Names the call, so that its repetition acts once. Undefined: each try begins a saga. */
+  readonly key: string | undefined;
   readonly user: User;
   readonly draw: Draw;
 }

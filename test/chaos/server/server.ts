@@ -76,8 +76,8 @@ const host = createSagaHost({
     hookTimeoutMs: 40_000,
   },
   answers: { model: 'accept' },
-  // No call has a key, and no purchase may be made twice.
-  starts: { unkeyed: 'handshake' },
+  // Half of the calls have a key. No purchase of the others may be made twice, either.
+  starts: { unkeyed: 'handshake', bearer: 'accept' },
   tasks: { store: shared, bearer: 'accept', pollIntervalMs: 100 },
   resumableRequests: { bearer: 'accept' },
   testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
