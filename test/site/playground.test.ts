@@ -675,7 +675,7 @@ export const script = testSaga(order);`;
       expect(await page.locator('.event.completed').textContent()).toContain(
         'denied, eva: Too much',
       );
-      await page.getByText('Go back to token').first().click();
+      await page.getByText('Go back to token').nth(1).click();
       await page.getByRole('button', { name: 'Approve' }).first().click();
       await page.getByRole('button', { name: 'Fork 1' }).waitFor();
       await page.getByRole('button', { name: 'Start again' }).click();

@@ -67,7 +67,10 @@ export async function visitPage(
     if (message.type() === 'error') errors.push(message.text());
   });
   page.on('requestfailed', (request) => {
-    if (requests.has(request)) errors.push(`failed: ${request.url()}`);
+    const { errorText = 'no reason' } = request.failure() ?? {};
+    // The browser itself gives up pages that it fetched ahead.
+    if (!requests.has(request) || errorText === 'net::ERR_ABORTED') return;
+    errors.push(`failed: ${request.url()} (${errorText})`);
   });
   try {
     await page.setViewportSize(desktop);
