@@ -18,7 +18,7 @@ import {
   toAnswer,
 } from './multi-round-trip.ts';
 import { resumeToken, resumeTokenCapabilities, toTokenResult } from './resume-token.ts';
-import { createTask, findTask } from './tasks/create-task.ts';
+import { createTask, findTask, isNamedStart } from './tasks/create-task.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/task-status.ts';
 import { guardFull } from '../guard/ask-guard.ts';
 import type { TaskSettings } from '../settings/task-settings.ts';
@@ -72,16 +72,16 @@ export const tasks: Dialect = {
   },
 };
 
-/** Returns the task of a first call that its client repeats. The task asks its questions. */
+/** Returns the task of a call that its client repeats. The task asks its questions. */
 async function taskOfRepeated(
   host: SagaHostCore,
   offered: TaskSettings,
-  { caller, requestState }: ClientCall,
+  call: ClientCall,
   turn: SagaTurn,
 ): Promise<object | undefined> {
-  const mayRepeat = requestState === undefined && caller.clientKey?.() !== undefined;
+  const mayRepeat = call.requestState !== undefined || isNamedStart(call);
   if (!mayRepeat || turn.status !== 'suspended') return undefined;
-  return await findTask(host, offered, turn);
+  return await findTask(host, offered, call, turn);
 }
 
 interface Way {

@@ -47,10 +47,11 @@ export async function createTask(
   return toTaskResult(host, tasks, task);
 }
 
-/** Returns the task of a saga whose call is repeated. Undefined if it has become none. */
+/** Returns the task that a repeated call has become. Undefined if it has become none. */
 export async function findTask(
   host: HostParts,
   tasks: TaskSettings,
+  call: ClientCall,
   turn: SuspendedTurn,
 ): Promise<object | undefined> {
   const { store } = tasks;
@@ -58,7 +59,7 @@ export async function findTask(
   const { saga } = await openTurn(host, turn);
   const { sagaId, claims } = saga;
   const known = await readTask({ host, store, sagaId, claims });
-  if (known === undefined) return undefined;
+  if (known === undefined || !(await isRepeated(call, known.record))) return undefined;
   return toTaskResult(host, tasks, {
     ...known.record,
     taskId: storedTaskId(sagaId, known.claims),
@@ -121,9 +122,9 @@ async function withStore(
     call.waitUntil(drive(task, call.caller));
     return { ...record, taskId: storedTaskId(sagaId, claims) };
   }
-  // The response was lost, and the client repeats its last round. Any other round is too late.
+  // The response was lost, and the client repeats its call. Any other round is too late.
   const known = await readTask(task);
-  if (known?.record.origin !== record.origin) {
+  if (known === undefined || !(await isRepeated(call, known.record))) {
     host.observer.reject('used');
     throw new TokenRefused('used');
   }
@@ -168,6 +169,16 @@ function lifeOf(
   over: number = createdAt,
 ): number {
   return Math.min(Math.max(createdAt, Math.ceil(over)) + ttl, born + maxLifetimeMs);
+}
+
+/** `true` for a first call whose key finds the saga that an earlier copy has begun. */
+export function isNamedStart({ requestState, caller }: ClientCall): boolean {
+  return requestState === undefined && caller.clientKey?.() !== undefined;
+}
+
+/** `true` if a call repeats the round that has become a task, or the first call of its saga. */
+async function isRepeated(call: ClientCall, { origin }: TaskRecord): Promise<boolean> {
+  return isNamedStart(call) || origin === (await originOf(call));
 }
 
 async function originOf({ requestState, inputResponses }: ClientCall): Promise<string> {
