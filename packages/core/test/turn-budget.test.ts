@@ -30,6 +30,9 @@ describe('the budget of a turn', () => {
     [{ defersEffects: 'vital' }, false, false, false],
     [{ defersEffects: 'vital' }, false, true, true],
     [{ defersEffects: 'vital', tokenBytes: 9 }, false, true, false],
+    [{ defersEffects: 'untold' }, false, false, false],
+    [{ defersEffects: 'untold' }, false, true, true],
+    [{ defersEffects: 'untold', tokenBytes: 9 }, false, true, false],
   ])(
     '[U4] [E1] defers effects by %j, uncommitted: %s, vital: %s',
     (fields, isUncommitted, isVital, expected) => {

@@ -1,5 +1,5 @@
 import { rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
-import { SagaRequestFailed } from '../model/errors.ts';
+import { SagaCallAborted, SagaRequestFailed } from '../model/errors.ts';
 import type { McpClient } from '../model/mcp-client-types.ts';
 import { offerOf } from '../requests/send-request.ts';
 import { neverAborts } from '../runtime/abort.ts';
@@ -62,21 +62,26 @@ export async function beginSaga(
   options: TurnOptions,
 ): Promise<ClientTurn> {
   rejectUnknownOption('A saga call', call, callNames);
+  const { idempotencyKey: key = randomKey(), _meta: meta } = call;
   const params = {
     name: call.name,
     ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
-    _meta: { [idempotencyKeyField]: call.idempotencyKey ?? randomKey(), ...call['_meta'] },
+    _meta: { ...meta, [idempotencyKeyField]: meta?.[idempotencyKeyField] ?? key },
   };
   const request = { method: 'tools/callSaga', params } as const;
   const before = { name: call.name, completedSteps: [] };
   const { clock = systemClock, signal = neverAborts() } = options;
-  for (const waitMs of waitsMs) {
+  for (const waitMs of isJson(params) ? waitsMs : []) {
     try {
       return await takeTurn(client, request, before, options);
     } catch (error) {
       if (!(isLost(error) && offerOf(client)?.['idempotencyKeys'] === true)) throw error;
     }
-    await clock.sleep(waitMs, signal);
+    try {
+      await clock.sleep(waitMs, signal);
+    } catch (cause) {
+      throw new SagaCallAborted({ cause });
+    }
   }
   return await takeTurn(client, request, before, options);
 }
@@ -90,13 +95,22 @@ const waitsMs = [500, 2_000, 8_000];
  */
 function isLost(error: unknown): boolean {
   if (!(error instanceof SagaRequestFailed)) return false;
-  const { rpcCode, httpStatus, cause } = error;
-  if (httpStatus !== undefined) return [502, 503, 504].includes(httpStatus);
-  // SDK v1 has a code for a closed connection. A `fetch` that fails throws a TypeError.
-  return rpcCode === connectionClosed || cause instanceof TypeError;
+  const { httpStatus, cause } = error;
+  // A `fetch` whose connection breaks throws a TypeError.
+  return httpStatus === undefined
+    ? cause instanceof TypeError
+    : [502, 503, 504].includes(httpStatus);
 }
 
-const connectionClosed = -32_000;
+/** `false` for a value whose serialization throws a TypeError of its own, such as a bigint. */
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A key of 128 random bits. Pages without TLS have no `randomUUID`. */
 function randomKey(): string {

@@ -87,10 +87,11 @@ export interface RuntimeTurn {
    * What waits for a later turn, while questions are asked and time passes. `all`: effects and
    * answers of the server, to find how far a saga gets. `vital`: steps with an undo or `once`, links
    * for other people, and all steps of a saga that commits each, until somebody has a token or the
-   * state is committed.
+   * state is committed. Until then, nobody comes back to the turn, and it commits for nothing else.
+   * `untold`: the same, but a repeated request finds the turn, and other commits count.
    * Default: nothing.
    */
-  readonly defersEffects?: 'all' | 'vital' | undefined;
+  readonly defersEffects?: 'all' | 'vital' | 'untold' | undefined;
   /**
    * Commits the state of the turn: a repeated request continues from this state. Called before
    * compensation, after a pivot, and after an event that a repetition may not reach, if an effect

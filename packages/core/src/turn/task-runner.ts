@@ -105,7 +105,7 @@ export class TaskRunner {
    * committed.
    */
   #isVital({ spec }: Task): boolean {
-    if (!this.budget.isUnheld) return false;
+    if (!this.budget.holdsVital) return false;
     if (spec.kind === 'open') return true;
     if (spec.kind !== 'step') return false;
     const { hasUndos } = this.#execution.ending;
@@ -114,7 +114,7 @@ export class TaskRunner {
 
   /** `true` if an effect is due that waits until somebody holds the saga. */
   #holdsVital(now: number): boolean {
-    if (!this.budget.isUnheld || !this.budget.canSuspend) return false;
+    if (!this.budget.holdsVital || !this.budget.canSuspend) return false;
     const isDue = (task: Task): boolean =>
       this.#isOpen(task) && this.#isVital(task) && this.#clocks.dueAt(task) <= now;
     return [...this.#execution.idle].some(isDue);

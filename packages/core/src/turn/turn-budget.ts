@@ -39,21 +39,20 @@ export class TurnBudget {
    */
   defers(now: number, isUncommitted: boolean, isVital: boolean): boolean {
     if (!this.hasTime(now) || this.#runtime.turn.defersEffects === 'all') return true;
-    return this.canSuspend && (isUncommitted || (isVital && this.isUnheld));
+    return this.canSuspend && (isUncommitted || (isVital && this.holdsVital));
   }
 
-  /**
-   * `true` if the turn can commit between two effects. While nobody holds the saga, it commits for a
-   * vital effect only: its other effects have no token to come back to.
-   */
+  /** `true` if the turn can commit between two effects, for other reasons than a vital one. */
   get canCommit(): boolean {
-    return this.#canSuspend && this.#runtime.turn.commit !== undefined && !this.isUnheld;
+    const { commit, defersEffects, tokenBytes } = this.#runtime.turn;
+    const isUnheld = defersEffects === 'vital' && tokenBytes === 0;
+    return this.#canSuspend && commit !== undefined && !isUnheld;
   }
 
-  /** `true` while nobody could continue the saga if this turn were lost. */
-  get isUnheld(): boolean {
+  /** `true` while vital effects wait until somebody else knows of the saga. */
+  get holdsVital(): boolean {
     const { defersEffects, tokenBytes } = this.#runtime.turn;
-    return defersEffects === 'vital' && tokenBytes === 0;
+    return (defersEffects === 'vital' || defersEffects === 'untold') && tokenBytes === 0;
   }
 
   /** `true` if the turn may commit the state and continue. An undo may, even without time. */

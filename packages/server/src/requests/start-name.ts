@@ -33,16 +33,17 @@ export async function startName(
   if (key === undefined) return undefined;
   if (!isKeyForm(key))
     throw optionError('starts.key: expected a string of 1 to 256 characters, or undefined.');
+  const { tenant = null } = host.keys;
   // A host that chooses keys has its reasons.
   if (from !== 'server' && starts.key === undefined) {
-    const found = await host.gate.keyWatch.notes({ principal, from, key, tool, argsDigest });
-    if (found === 'now') host.observer.hooks.onWarning(counterAdvice(tool));
-    if (found !== undefined) return undefined;
+    const named = [tenant, host.audience, principal, from, tool, key];
+    if (await host.gate.keyWatch.isNewCounter(named, argsDigest))
+      host.observer.hooks.onWarning(counterAdvice(tool));
   }
   return await digestText(
     canonicalize([
       'start',
-      host.keys.tenant ?? null,
+      tenant,
       host.audience,
       principal,
       tool,
@@ -57,20 +58,23 @@ export async function startName(
 
 function counterAdvice(tool: string): string {
   return (
-    `A client has sent the same key with other arguments of '${tool}' within an hour. The key is ignored for an hour, because it ` +
-    'may be a counter. Give each call a key of its own, or choose the keys by starts.key.'
+    `A client has sent the same key with other arguments of '${tool}' within an hour. If it counts its calls anew in each session, ` +
+    'it will get old results. Give each call a key of its own, or choose the keys by starts.key.'
   );
 }
 
 /**
- * `true` if the key of every caller counts, so that a client may repeat a call by itself. Over stdio
- * all keys count, but a server does not know its transport when it says so.
+ * `true` if each caller may repeat each call by its key, so that a client may do it by itself.
+ *
+ * - Over stdio all keys count, but a server does not know its transport when it says so.
+ * - Anonymous callers may choose keys that do not count.
+ * - A store in memory may forget the first call before the second one comes.
  */
 export function countsAllKeys({ guard, gate }: Pick<HostParts, 'guard' | 'gate'>): boolean {
   const { principal, requiresCaller, acceptsAnonymous, starts } = gate;
   const isPerson = requiresCaller && !acceptsAnonymous && principal !== 'client-only';
-  const isKept = guard !== undefined && starts.key === undefined;
-  return isKept && (isPerson || starts.bearer === 'accept');
+  const isKept = guard !== undefined && !guard.isInMemory && guard.onDown === 'closed';
+  return isPerson && isKept && starts.key === undefined;
 }
 
 /** `true` for the form of a key. A lone surrogate has no UTF-8. */

@@ -52,13 +52,12 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';
 import { TurnTrace } from './traced-turn.ts';
-import { isNamed } from '../token/sealed-saga.ts';
 import { tracedRuntime } from './traced-runtime.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { explained, failureOf } from './thrown-errors.ts';
 import { firstHolder } from './first-effects.ts';
-import { turnRuntime } from './turn-runtime.ts';
+import { turnRuntime, type RuntimeRequest } from './turn-runtime.ts';
 import { answersOf, type TurnRequest } from './turn-request.ts';
 import { holderAfterCommit, resumableOf } from '../model/holder.ts';
 import type { GuardedTurn, Lease } from './turn-lease.ts';
@@ -126,13 +125,12 @@ class TurnRun {
     return intent.kind === 'answer' && (isKept || resumableOf(holder) !== undefined);
   }
 
-  /** `true` if what must not be lost waits: for a token of the client, or for a commit. */
-  get #isUnheld(): boolean {
-    if (this.#lease.isUnnamed) return this.#commits;
+  /** How long what must not be lost waits: for a token of the client, or for a commit. */
+  get #defersVital(): RuntimeRequest['defersVital'] {
+    if (this.#lease.isUnnamed) return this.#commits ? 'vital' : undefined;
     const holder = firstHolder(this.#host, this.#request);
-    return (
-      holder === 'client' || (holder === 'queue' && this.#commits && isNamed(this.#request.saga))
-    );
+    if (holder === 'queue') return this.#commits ? 'untold' : undefined;
+    return holder === 'client' ? 'vital' : undefined;
   }
 
   async take(): Promise<SagaTurn> {
@@ -198,7 +196,7 @@ class TurnRun {
         ...this.#request,
         services: this.#services,
         mayKeep: this.#lease.canCommit,
-        isUnheld: this.#isUnheld,
+        defersVital: this.#defersVital,
       },
       this.#deadline,
       () => this.#request.saga,

@@ -25,8 +25,8 @@ export interface RuntimeRequest extends TurnRequest {
   readonly services: Services;
   /** `true` if a guard keeps the turn, or may keep it after a commit. @default false */
   readonly mayKeep?: boolean;
-  /** `true` if what must not be lost waits until somebody holds the saga. @default false */
-  readonly isUnheld?: boolean;
+  /** See `RuntimeTurn`. Default: what must not be lost runs at once. */
+  readonly defersVital?: 'vital' | 'untold' | undefined;
 }
 
 /** Makes the runtime of a turn. */
@@ -37,7 +37,7 @@ export function turnRuntime(
   newest: () => SealedSaga = () => request.saga,
 ): Runtime {
   const { program, saga, intent, caller, services, dialect, holder, before } = request;
-  const { mayKeep = false, isUnheld = false } = request;
+  const { mayKeep = false, defersVital } = request;
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = host;
@@ -63,15 +63,13 @@ export function turnRuntime(
       deadline,
       ...present({ receivedAt: intent.receivedAt }),
       ...(before === undefined ? {} : { isInterrupted: true }),
-      ...(dialect.effects === 'later'
-        ? { defersEffects: 'all' as const }
-        : isUnheld
-          ? { defersEffects: 'vital' as const }
-          : {}),
+      ...present({ defersEffects: dialect.effects === 'later' ? ('all' as const) : defersVital }),
       commitsEach:
         // The engine knows by this what an interrupted run can have begun.
         (before?.of === 'same request' ? before.committedEachStep : commitsEachStep(holder)) ||
-        ((mayKeep || isUnheld) && intent.kind === 'answer' && program.commitEach === true),
+        ((mayKeep || defersVital !== undefined) &&
+          intent.kind === 'answer' &&
+          program.commitEach === true),
     },
     request: {
       capabilities: caller.capabilities,

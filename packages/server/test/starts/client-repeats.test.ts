@@ -1,4 +1,5 @@
 import { callSaga, SagaRequestFailed } from '@mcp-saga/client';
+import { memoryStore, type SagaStore } from '@mcp-saga/server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -46,7 +47,7 @@ async function called(
   cut: Cut,
   { times = 1, ...changes }: Partial<ServeSagasOptions> & { readonly times?: number } = {},
 ): Promise<unknown> {
-  const server = shopOf({ order }, changes);
+  const server = shopOf({ order }, { store: storeThatStays(), ...changes });
   let lost = 0;
   const fetch = async (to: URL | string, init?: RequestInit): Promise<Response> => {
     const request = new Request(to, init);
@@ -108,13 +109,14 @@ const key = ({ key: sent }: { readonly key: string }): string => sent;
 
 test.each<[boolean, string, Partial<ServeSagasOptions>]>([
   [true, 'each caller is a user', { auth: named }],
-  [true, 'keys of anonymous callers count', { starts: { bearer: 'accept' } }],
   [false, 'some callers are anonymous', { auth: { ...named, anonymous: 'accept' } }],
   [false, 'nobody signs in', { auth: {} }],
   [false, 'users share a principal', { auth: { ...named, principal: 'client-only' } }],
+  [false, 'anonymous callers may choose keys', { starts: { bearer: 'accept' } }],
   [false, 'the host chooses the key', { auth: named, starts: { key } }],
+  [false, 'a restart forgets the calls', { auth: named, store: memoryStore() }],
 ])('a server announces that it knows the keys of all callers: %s if %s', async (is, _, changes) => {
-  const server = shopOf(ordering(), changes);
+  const server = shopOf(ordering(), { store: storeThatStays(), ...changes });
   const { last } = await read(
     await server.fetch(post('modern', 'server/discover', {}, 1, { headers: ada })),
   );
@@ -135,6 +137,20 @@ test('a call is repeated three times at most', async () => {
     SagaRequestFailed,
   );
 });
+
+/** A store that the server does not know as one in memory. */
+function storeThatStays(): SagaStore {
+  const memory = memoryStore();
+  return {
+    write: (...given) => memory.write(...given),
+    remove: (...given) => memory.remove(...given),
+    read: (entry) => memory.read(entry),
+    append: (...given) => memory.append(...given),
+    list: (group) => memory.list(group),
+    discard: (...given) => memory.discard(...given),
+    close: (...given) => memory.close(...given),
+  };
+}
 
 function users({ headers }: Request): { readonly subject: string } | undefined {
   const subject = headers.get('x-user');

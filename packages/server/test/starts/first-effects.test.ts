@@ -27,6 +27,9 @@ import type { HostChanges } from '../fixtures/host-changes.ts';
 import { minute, Ok, queued } from '../queue/queued.ts';
 
 const handshake: HostChanges = { starts: { unkeyed: 'handshake' } };
+/** A step that never ends warns of itself at some time. */
+const quiet = { onWarning: () => undefined };
+
 const question = { message: 'Go?', schema: Ok };
 
 /** A step that can be undone. */
@@ -278,7 +281,7 @@ test('with the hook of a queue, a call with a key tells it before its first step
     hostOf(program, {
       clock,
       guard: { store },
-      hooks: { onSuspended: (told) => void facts.push(told) },
+      hooks: { ...quiet, onSuspended: (told) => void facts.push(told) },
     }).host;
   const dying = host(
     body(() => {
@@ -295,6 +298,42 @@ test('with the hook of a queue, a call with a key tells it before its first step
     compensated: [{ stepId: 'charge' }],
   });
   expect(did).toEqual(['charge', 'charge', 'refund']);
+});
+
+test.each<[string, NonNullable<HostChanges['hooks']>]>([
+  ['without a hook', quiet],
+  ['with the hook of a queue', { ...quiet, onSuspended: () => undefined }],
+])('a call with a key, %s, keeps how a step has failed before the next one', async (_, hooks) => {
+  const sent: string[] = [];
+  const clock = testClock();
+  const store = memoryStore({ clock, olderTokens: 'accept' });
+  const stuck = deferred<undefined>();
+  const start = async (rate: () => string, waits?: () => unknown): Promise<SagaTurn> => {
+    const program = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+      let value = 'none';
+      try {
+        value = yield* step('rate', rate, { retry: { attempts: 1 } });
+      } catch {}
+      yield* step(`send-${value}`, () => (sent.push(value), waits?.()));
+      return value;
+    });
+    const { host } = hostOf(program, { clock, guard: { store }, hooks });
+    return await host.start('pay', {}, { idempotencyKey: 'k' });
+  };
+  // The process dies behind the failed step.
+  void start(
+    () => {
+      throw new Error('No rate.');
+    },
+    () => {
+      stuck.resolve(undefined);
+      return new Promise(() => undefined);
+    },
+  );
+  await stuck.promise;
+  clock.now += minute + 1_000;
+  await start(() => 'new');
+  expect(sent).toEqual(['none', 'none']);
 });
 
 const pushed = connections.filter(({ name }) => name.includes('in memory'));

@@ -99,7 +99,7 @@ export interface HostFacts {
   readonly holdsParts?: true;
   readonly checkpointAfterStep?: true;
   readonly checkpointBeforeUndo?: true;
-  readonly defersEffects?: 'all' | 'vital';
+  readonly defersEffects?: 'all' | 'vital' | 'untold';
   /** The saga had a token when its first turn began. */
   readonly hasToken?: true;
   /** Routes of questions that did not go to the client. */

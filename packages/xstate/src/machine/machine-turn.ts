@@ -288,7 +288,7 @@ export class MachineTurn {
 
   /** Returns `true` if an effect waits for the next turn. */
   #defers(isVital = false): boolean {
-    if (isVital && this.#budget.isUnheld) this.#holdsVital = true;
+    if (isVital && this.#budget.holdsVital) this.#holdsVital = true;
     return this.#budget.defers(this.#runtime.time.now(), this.#isKept, isVital);
   }
 
