@@ -30,7 +30,9 @@ export const multiRoundTrip: Dialect = {
   serves: (call) =>
     call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
   answer: async (host, call) => {
-    return await toAnswer(host, call, await takeRound(host, call, roundCapabilities(host, call)));
+    const dialect = roundCapabilities(host, call);
+    const begun = await beginRound(host, call, dialect);
+    return await toAnswer(host, call, await useEarlyAnswers(host, call, dialect, begun));
   },
 };
 
@@ -63,29 +65,38 @@ function roundAfter({ turn, ownTurns = 0 }: SuspendedTurn): number {
 }
 
 /** Runs the turn of a round. */
-export async function takeRound(
+export async function beginRound(
   host: SagaHostCore,
   call: ClientCall,
   dialect: DialectCapabilities,
 ): Promise<SagaTurn> {
-  const { saga, args, method, caller, requestState } = call;
+  const { method, caller, requestState } = call;
   // Each round repeats the whole request, with its resume token.
   resumeTokenOf(call);
-  const sent = toStepAnswers(call.inputResponses, host.limits.maxAnswers);
-  const request = {
-    methods: [method],
-    entry: { target: saga.name, args },
-    answersField: 'inputResponses',
-    dialect,
-  };
+  const sent = answersOf(host, call);
   if (requestState !== undefined) {
     if (typeof requestState !== 'string') throw frozenError(multiRoundTrip.refused);
-    return await host.resume(requestState, sent, caller, request);
+    return await host.resume(requestState, sent, caller, nextRound(call, dialect));
   }
   const holder = { kind: 'client', returns: 'itself' } as const;
-  let turn = await beginCall(host, call, method, dialect, holder);
-  // A client may send answers with its first call. Each answer is used once, when the saga asks.
-  const left = new Map(sent.map((answer) => [answer.stepId, answer]));
+  return await beginCall(host, call, method, dialect, holder);
+}
+
+/**
+ * Continues with the answers that a client has sent with its first call. Each answer is used once,
+ * when the saga asks.
+ */
+export async function useEarlyAnswers(
+  host: SagaHostCore,
+  call: ClientCall,
+  dialect: DialectCapabilities,
+  begun: SagaTurn,
+): Promise<SagaTurn> {
+  const { caller, requestState } = call;
+  if (requestState !== undefined) return begun;
+  const left = new Map(answersOf(host, call).map((answer) => [answer.stepId, answer]));
+  const request = nextRound(call, dialect);
+  let turn = begun;
   while (turn.status === 'suspended' && turn.hasPage !== true) {
     const known = turn.steps.flatMap(({ stepId }) => left.get(stepId) ?? []);
     if (known.length === 0) break;
@@ -99,6 +110,22 @@ export async function takeRound(
   for (const stepId of left.keys())
     host.observer.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });
   return turn;
+}
+
+function answersOf(
+  { limits }: SagaHostCore,
+  { inputResponses }: ClientCall,
+): readonly StepAnswer[] {
+  return toStepAnswers(inputResponses, limits.maxAnswers);
+}
+
+function nextRound({ saga, args, method }: ClientCall, dialect: DialectCapabilities) {
+  return {
+    methods: [method],
+    entry: { target: saga.name, args },
+    answersField: 'inputResponses',
+    dialect,
+  };
 }
 
 /** Returns the abilities of clients with repeated calls. */

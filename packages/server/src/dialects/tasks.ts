@@ -11,11 +11,12 @@ import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/call-types.ts';
 import { stepsForClient } from './parts/interim-result.ts';
 import {
+  beginRound,
   maxWaitAfter,
   multiRoundTrip,
   roundCapabilities,
-  takeRound,
   toAnswer,
+  useEarlyAnswers,
 } from './multi-round-trip.ts';
 import { resumeToken, resumeTokenCapabilities, toTokenResult } from './resume-token.ts';
 import { createTask, findTask, isNamedStart } from './tasks/create-task.ts';
@@ -44,12 +45,15 @@ export const tasks: Dialect = {
     }
     const way = wayOf(host, call);
     const dialect = taskCapabilities(call, offered, way);
-    const turn = await way.take(dialect);
+    const begun = await way.begin(dialect);
+    const known = await taskOfRepeated(host, offered, call, begun);
+    if (known !== undefined) return known;
+    const turn = await way.goOn(begun, dialect);
     if (
       turn.status !== 'suspended' ||
       (turn.steps.length > 0 && !isDueBeside(host, call, turn, dialect))
     )
-      return (await taskOfRepeated(host, offered, call, turn)) ?? (await way.encode(turn));
+      return await way.encode(turn);
     if (isTask(host, call, turn)) {
       const task = await createTask(host, offered, call, turn);
       if (task === 'full') {
@@ -72,7 +76,10 @@ export const tasks: Dialect = {
   },
 };
 
-/** Returns the task of a call that its client repeats. The task asks its questions. */
+/**
+ * Returns the task of a call that its client repeats. Only the task goes on with its saga: the call
+ * must bring no answers, and get no token.
+ */
 async function taskOfRepeated(
   host: SagaHostCore,
   offered: TaskSettings,
@@ -88,7 +95,9 @@ interface Way {
   /** Sealed method. */
   readonly method: string;
   readonly dialect: DialectCapabilities;
-  take(dialect: DialectCapabilities): Promise<SagaTurn>;
+  begin(dialect: DialectCapabilities): Promise<SagaTurn>;
+  /** Continues with the answers that came with a first call. */
+  goOn(turn: SagaTurn, dialect: DialectCapabilities): Awaitable<SagaTurn>;
   encode(turn: SagaTurn): Awaitable<object>;
 }
 
@@ -98,14 +107,16 @@ function wayOf(host: SagaHostCore, call: ClientCall): Way {
     return {
       method: resumeTokenMethod,
       dialect: resumeTokenCapabilities,
-      take: (dialect) => beginCall(host, call, resumeTokenMethod, dialect),
+      begin: (dialect) => beginCall(host, call, resumeTokenMethod, dialect),
+      goOn: (turn) => turn,
       encode: (turn) => toTokenResult(host, call, turn),
     };
   }
   return {
     method,
     dialect: roundCapabilities(host, call),
-    take: (dialect) => takeRound(host, call, dialect),
+    begin: (dialect) => beginRound(host, call, dialect),
+    goOn: (turn, dialect) => useEarlyAnswers(host, call, dialect, turn),
     encode: (turn) => toAnswer(host, call, turn),
   };
 }

@@ -56,10 +56,10 @@ export async function findTask(
 ): Promise<object | undefined> {
   const { store } = tasks;
   if (store === undefined) return undefined;
-  const { saga } = await openTurn(host, turn);
-  const { sagaId, claims } = saga;
+  const opened = await openTurn(host, turn);
+  const { sagaId, claims } = opened.saga;
   const known = await readTask({ host, store, sagaId, claims });
-  if (known === undefined || !(await isRepeated(call, known.record))) return undefined;
+  if (known === undefined || !(await isTaskOf(host, opened, call, known.record))) return undefined;
   return toTaskResult(host, tasks, {
     ...known.record,
     taskId: storedTaskId(sagaId, known.claims),
@@ -124,7 +124,7 @@ async function withStore(
   }
   // The response was lost, and the client repeats its call. Any other round is too late.
   const known = await readTask(task);
-  if (known === undefined || !(await isRepeated(call, known.record))) {
+  if (known === undefined || !(await isTaskOf(host, opened, call, known.record))) {
     host.observer.reject('used');
     throw new TokenRefused('used');
   }
@@ -176,9 +176,18 @@ export function isNamedStart({ requestState, caller }: ClientCall): boolean {
   return requestState === undefined && caller.clientKey?.() !== undefined;
 }
 
-/** `true` if a call repeats the round that has become a task, or the first call of its saga. */
-async function isRepeated(call: ClientCall, { origin }: TaskRecord): Promise<boolean> {
-  return isNamedStart(call) || origin === (await originOf(call));
+/**
+ * `true` if a call has led to the turn that has become a task, or to a later one. The guard has
+ * refused all others; without one, the call must be the same.
+ */
+async function isTaskOf(
+  { guard }: HostParts,
+  { program, current }: OpenSaga,
+  call: ClientCall,
+  { origin }: TaskRecord,
+): Promise<boolean> {
+  const isGuarded = guard !== undefined && (program ?? current).forks !== 'accept';
+  return isGuarded || isNamedStart(call) || origin === (await originOf(call));
 }
 
 async function originOf({ requestState, inputResponses }: ClientCall): Promise<string> {

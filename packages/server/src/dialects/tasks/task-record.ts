@@ -28,8 +28,8 @@ export interface TaskRecord {
   readonly expiresAt: number;
   readonly status: TaskStatus;
   /**
-   * Digest of the request that created the task. Other requests of the same saga do not get the
-   * task.
+   * Digest of the request that created the task. Other requests of a saga that accepts forks do not
+   * get the task.
    */
   readonly origin: string;
   /** Capabilities that the client declared with the call. */
