@@ -15,6 +15,7 @@ import {
   type SuspendedSagaFacts,
   type Steps,
 } from '@mcp-saga/server';
+import type { Client } from '@modelcontextprotocol/client';
 import { machineSaga, step as effect } from '@mcp-saga/xstate';
 import { describe, expect, test } from 'vitest';
 import { fromPromise, setup } from 'xstate';
@@ -25,6 +26,7 @@ import { deferred } from '../fixtures/deferred.ts';
 import { completed, hostOf, suspended } from '../fixtures/host.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
 import { minute, Ok, queued } from '../queue/queued.ts';
+import { keyField } from './shop.ts';
 
 const handshake: HostChanges = { starts: { unkeyed: 'handshake' } };
 /** A step that never ends warns of itself at some time. */
@@ -359,5 +361,30 @@ test.each(pushed)(
     expect(message?.at).toBeGreaterThanOrEqual(world.clock.now + 60 * minute);
     expect(await world.next(world.restart())).toMatchObject({ status: 'ended' });
     expect(did).toEqual(['charge', 'charge', 'refund']);
+  },
+);
+
+test.each(pushed.filter(({ name }) => name.endsWith('v2 client')))(
+  'a pushed call whose key does not count is undone when its client has gone: $name',
+  async ({ connect }) => {
+    const asked = deferred<undefined>();
+    const undone = deferred<string>();
+    const { host } = queued(
+      pays(function* (): Steps<void> {
+        yield* step('charge', () => 'charged', { compensate: () => undone.resolve('refunded') });
+        yield* elicit('go', question);
+      }),
+    );
+    const { client, close } = await connect(host);
+    (client as Client).setRequestHandler('elicitation/create', () => {
+      asked.resolve(undefined);
+      return new Promise<never>(() => undefined);
+    });
+    // An anonymous client cannot find its saga again.
+    const call = { name: 'pay', arguments: {}, _meta: { [keyField]: 'call-1' } };
+    void client.callTool(call).catch(() => undefined);
+    await asked.promise;
+    await close();
+    expect(await undone.promise).toBe('refunded');
   },
 );

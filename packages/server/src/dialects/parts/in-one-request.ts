@@ -9,7 +9,8 @@ import { beginCall, isResumed } from './begin-call.ts';
 import { isPastPivot } from '../../token/resolve-program.ts';
 import { sendWakeOf } from '../../turn/settle.ts';
 import type { ClientCall } from '../../model/call-types.ts';
-import { openTurn } from '../../token/saga-of-turn.ts';
+import { openTurn, sagaOf } from '../../token/saga-of-turn.ts';
+import { isNamed } from '../../token/sealed-saga.ts';
 
 /** Part of a dialect with all turns of a saga in one request. */
 interface OneRequest {
@@ -48,14 +49,15 @@ export async function inOneRequest(
         return withToken;
       }
       const answers = await answersTo(turn);
-      const { token } = turn;
+      const asked = turn;
       const request = { methods: [method], dialect: dialect() };
-      turn = await host.resume(token, answers, caller, request).catch((error: unknown) => {
-        const mayRepeat = caller.clientKey?.() !== undefined && !isResumed(call);
-        if (!isUsed(error) || !mayRepeat) throw error;
-        // Another request of the same call has ended the saga: this one gets the result.
-        return beginCall(host, call, method, request.dialect);
-      });
+      turn = await host
+        .resume(asked.token, answers, caller, request)
+        .catch(async (error: unknown) => {
+          if (!isUsed(error) || isResumed(call) || !isNamed(await sagaOf(host, asked))) throw error;
+          // Another request of the same call has ended the saga: this one gets the result.
+          return await beginCall(host, call, method, request.dialect);
+        });
     }
     return call.toResult(turn);
   } catch (error) {
@@ -88,10 +90,11 @@ async function undoAbandoned(
   const isRepeated = isResumed(call) && (forks === 'accept' || turn === first);
   if (forks === undefined || isRepeated) return;
   try {
-    const isQueued = notifiesSuspended && forks === 'refuse';
-    // A client that has named its call may repeat it. The queue ends the saga if it does not.
-    const mayRepeat = call.caller.clientKey?.() !== undefined;
-    if (isQueued && (mayRepeat || isPastPivot(await openTurn(host, suspended)))) return;
+    if (notifiesSuspended && forks === 'refuse') {
+      const opened = await openTurn(host, suspended);
+      // A client whose key counts may repeat its call. The queue ends the saga if it does not.
+      if (isNamed(opened.saga) || isPastPivot(opened)) return;
+    }
     const request = { methods: [call.method], reason: 'The client disconnected.' };
     const { signal: _, ...caller } = call.caller;
     await host.cancel(token, caller, request);
