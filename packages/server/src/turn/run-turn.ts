@@ -293,14 +293,18 @@ class TurnRun {
     }
   }
 
-  /** Reports answers that were not used, and notes that they have decided nothing. */
-  async #noteIgnored(ignored: readonly IgnoredAnswer[], ids: StepIds): Promise<void> {
-    const { sagaId, claims, state } = this.#request.saga;
-    const { asked } = decodeHead(state.program.head);
+  /** `true` if no answer to a question of the turn was used. */
+  #isUndecided(ignored: readonly IgnoredAnswer[]): boolean {
+    const { asked } = decodeHead(this.#request.saga.state.program.head);
     const refused = new Set(ignored.map(({ stepId }) => stepId));
     const answered = [...this.#answers.keys()].filter((stepId) => Object.hasOwn(asked, stepId));
-    if (answered.length > 0 && answered.every((stepId) => refused.has(stepId)))
-      await this.#lease.tookNothing();
+    return answered.length > 0 && answered.every((stepId) => refused.has(stepId));
+  }
+
+  /** Reports answers that were not used, and notes it if they have decided nothing. */
+  async #noteIgnored(ignored: readonly IgnoredAnswer[], ids: StepIds): Promise<void> {
+    const { sagaId, claims } = this.#request.saga;
+    if (ignored.length > 0 && this.#isUndecided(ignored)) await this.#lease.tookNothing();
     for (const answer of [...this.#older, ...ignored]) {
       this.#host.observer.hooks.onIgnoredAnswer({ ...answer, saga: claims.saga.name, sagaId });
     }
