@@ -298,7 +298,7 @@ class TurnRun {
     const { asked } = decodeHead(this.#request.saga.state.program.head);
     const refused = new Set(ignored.map(({ stepId }) => stepId));
     const answered = [...this.#answers.keys()].filter((stepId) => Object.hasOwn(asked, stepId));
-    return answered.length > 0 && answered.every((stepId) => refused.has(stepId));
+    return answered.every((stepId) => refused.has(stepId));
   }
 
   /** Reports answers that were not used, and notes it if they have decided nothing. */

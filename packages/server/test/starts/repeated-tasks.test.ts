@@ -94,6 +94,22 @@ test('a repeated first call with answers leaves the questions of its task open',
   expect(acted).toEqual(['charge', 'ship L']);
 });
 
+test('a first call with a key is the task of a later round, although the saga accepts forks', async () => {
+  const definition = { name: 'order', version: '1', forks: 'accept', task: 'prefer' } as const;
+  const order = saga(definition, function* () {
+    yield* asks('go');
+    yield* charges([]);
+    return (yield* asks('size')).size;
+  });
+  const { host } = hostForAll([order], { store: memoryStore() });
+  const client = taskClient(host, { clientId: 'ada' });
+  const { requestState } = await client.call('order', {}, named);
+  const round = { requestState, inputResponses: answer('go', 'yes') };
+  const taskId = String((await client.call('order', {}, round))['taskId']);
+  await client.idle();
+  expect(await client.call('order', {}, named)).toMatchObject({ taskId });
+});
+
 test('a round is the task that a repeated first call has made of it', async () => {
   const clock = testClock();
   const definition = { name: 'order', version: '1', forks: 'refuse', task: 'prefer' } as const;
