@@ -507,6 +507,32 @@ describeWith(
       await tabs.leave(page);
     });
 
+    it('keeps a move in time that comes as soon as a run is drawn', async () => {
+      const page = await open('#example=refund');
+      await page.getByRole('slider', { name: 'Run in time' }).waitFor();
+      // A person, or a loaded machine, can be faster than the next frame of the browser.
+      await page.evaluate(() => {
+        const slider = document.querySelector<HTMLInputElement>('[aria-label="Run in time"]');
+        new MutationObserver((_, observer) => {
+          if (!document.querySelector('.verdict.completed') || !slider) return;
+          observer.disconnect();
+          slider.value = '0';
+          slider.dispatchEvent(new Event('input', { bubbles: true }));
+        }).observe(document.body, { subtree: true, childList: true, attributes: true });
+      });
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      // The frame after the next one is after each effect of the drawing.
+      await page.evaluate(
+        () =>
+          new Promise((done) => {
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+          }),
+      );
+      expect(await page.locator('.event:not(.later)').count()).toBe(0);
+      await tabs.leave(page);
+    });
+
     it('draws the effect before a crash, and the next process', async () => {
       const page = await open('#example=careless');
       await fails(page);

@@ -1,6 +1,6 @@
 import { signal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Lane } from '../../model/view.ts';
 import { Slider } from '../../parts/controls.tsx';
 
@@ -15,7 +15,8 @@ export function TimeSlider({
   entries,
   run,
 }: Pick<Lane, 'entries'> & { readonly run: unknown }): JSX.Element {
-  useEffect(() => void (shownEvents.value = Infinity), [run]);
+  // Before the next event of the page: an effect after the paint would undo a move of the person.
+  useLayoutEffect(() => void (shownEvents.value = Infinity), [run]);
   const at = Math.min(shownEvents.value, entries.length);
   const { turn, text } = entries[at - 1] ?? {};
   return (
