@@ -3,6 +3,7 @@ import type { Json } from '@mcp-saga/core';
 import { withoutKeys } from '../settings/default-log.ts';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import type { ClientHolder } from '../model/holder.ts';
 import { invalidField } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
@@ -64,11 +65,15 @@ function roundAfter({ turn, ownTurns = 0 }: SuspendedTurn): number {
   return turn - ownTurns;
 }
 
+/** Holder of the saga of a call that its client repeats by itself. */
+export const heldByRounds: ClientHolder = { kind: 'client', returns: 'itself' };
+
 /** Runs the turn of a round. */
 export async function beginRound(
   host: SagaHostCore,
   call: ClientCall,
   dialect: DialectCapabilities,
+  holder: ClientHolder = heldByRounds,
 ): Promise<SagaTurn> {
   const { method, caller, requestState } = call;
   // Each round repeats the whole request, with its resume token.
@@ -76,9 +81,8 @@ export async function beginRound(
   const sent = answersOf(host, call);
   if (requestState !== undefined) {
     if (typeof requestState !== 'string') throw frozenError(multiRoundTrip.refused);
-    return await host.resume(requestState, sent, caller, nextRound(call, dialect));
+    return await host.resume(requestState, sent, caller, { ...nextRound(call, dialect), holder });
   }
-  const holder = { kind: 'client', returns: 'itself' } as const;
   return await beginCall(host, call, method, dialect, holder);
 }
 

@@ -1,4 +1,5 @@
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import type { ClientHolder } from '../model/holder.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { beginCall, resumeTokenRefused } from './parts/begin-call.ts';
@@ -15,6 +16,9 @@ export const resumeTokenCapabilities: DialectCapabilities = {
   holdsParts: true,
 };
 
+/** Holder of the saga of a call whose model is told to come back. */
+export const heldByModel: ClientHolder = { kind: 'client', returns: 'told' };
+
 /**
  * Resume tokens, for clients without capabilities: an unfinished call returns an ordinary result,
  * which asks the model to call again with `resumeToken`, the same arguments, and `answers` if
@@ -27,8 +31,7 @@ export const resumeToken: Dialect = {
   serves: () => true,
   answer: async (host, call) => {
     const dialect = { ...resumeTokenCapabilities, ...unaskedOf(call.client) };
-    const holder = { kind: 'client', returns: 'told' } as const;
-    const turn = await beginCall(host, call, resumeTokenMethod, dialect, holder);
+    const turn = await beginCall(host, call, resumeTokenMethod, dialect, heldByModel);
     return await toTokenResult(host, call, turn);
   },
 };

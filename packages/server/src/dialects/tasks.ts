@@ -1,5 +1,6 @@
 import type { Awaitable } from '@mcp-saga/core';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import type { ClientHolder } from '../model/holder.ts';
 import { principalOf } from '../requests/open-for-caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
@@ -12,13 +13,19 @@ import type { ClientCall } from '../model/call-types.ts';
 import { stepsForClient } from './parts/interim-result.ts';
 import {
   beginRound,
+  heldByRounds,
   maxWaitAfter,
   multiRoundTrip,
   roundCapabilities,
   toAnswer,
   useEarlyAnswers,
 } from './multi-round-trip.ts';
-import { resumeToken, resumeTokenCapabilities, toTokenResult } from './resume-token.ts';
+import {
+  heldByModel,
+  resumeToken,
+  resumeTokenCapabilities,
+  toTokenResult,
+} from './resume-token.ts';
 import { createTask, findTask, isNamedStart } from './tasks/create-task.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/task-status.ts';
 import { guardFull } from '../guard/ask-guard.ts';
@@ -45,8 +52,12 @@ export const tasks: Dialect = {
     }
     const way = wayOf(host, call);
     const dialect = taskCapabilities(call, offered, way);
-    const begun = await way.begin(dialect);
-    const known = await taskOfRepeated(host, offered, call, begun);
+    const taskOf = (turn: SagaTurn) => taskOfRepeated(host, offered, call, turn);
+    const begun = await way.begin(dialect, {
+      ...way.holder,
+      isTask: async (turn) => (await taskOf(turn)) !== undefined,
+    });
+    const known = await taskOf(begun);
     if (known !== undefined) return known;
     const turn = await way.goOn(begun, dialect);
     if (
@@ -95,7 +106,8 @@ interface Way {
   /** Sealed method. */
   readonly method: string;
   readonly dialect: DialectCapabilities;
-  begin(dialect: DialectCapabilities): Promise<SagaTurn>;
+  readonly holder: ClientHolder;
+  begin(dialect: DialectCapabilities, holder: ClientHolder): Promise<SagaTurn>;
   /** Continues with the answers that came with a first call. */
   goOn(turn: SagaTurn, dialect: DialectCapabilities): Awaitable<SagaTurn>;
   encode(turn: SagaTurn): Awaitable<object>;
@@ -107,7 +119,8 @@ function wayOf(host: SagaHostCore, call: ClientCall): Way {
     return {
       method: resumeTokenMethod,
       dialect: resumeTokenCapabilities,
-      begin: (dialect) => beginCall(host, call, resumeTokenMethod, dialect),
+      holder: heldByModel,
+      begin: (dialect, holder) => beginCall(host, call, resumeTokenMethod, dialect, holder),
       goOn: (turn) => turn,
       encode: (turn) => toTokenResult(host, call, turn),
     };
@@ -115,7 +128,8 @@ function wayOf(host: SagaHostCore, call: ClientCall): Way {
   return {
     method,
     dialect: roundCapabilities(host, call),
-    begin: (dialect) => beginRound(host, call, dialect),
+    holder: heldByRounds,
+    begin: (dialect, holder) => beginRound(host, call, dialect, holder),
     goOn: (turn, dialect) => useEarlyAnswers(host, call, dialect, turn),
     encode: (turn) => toAnswer(host, call, turn),
   };

@@ -4,16 +4,7 @@ import type { SuspendedTurn } from './turn.ts';
 
 /** Who holds a saga after a turn, and takes the next one. */
 export type Holder =
-  /** The client: it gets a token with each turn, and comes back with it. */
-  | {
-      readonly kind: 'client';
-      /**
-       * How a client comes back that is asked nothing. Default: it cannot, because it gets the token
-       * of no such turn.
-       */
-      readonly returns?: 'itself' | 'told';
-      readonly resumable?: ResumableRequest;
-    }
+  | ClientHolder
   /** The open request, which goes on without another round of the client. */
   | { readonly kind: 'request'; readonly resumable?: ResumableRequest }
   /** The record of a task. A turn ends after each step, so that the record knows of it. */
@@ -26,6 +17,22 @@ export type Holder =
   | { readonly kind: 'queue' }
   /** Nobody: the saga is abandoned. Its queue ends it, and no client gets a token. */
   | { readonly kind: 'nobody' };
+
+/** The client: it gets a token with each turn, and comes back with it. */
+export interface ClientHolder {
+  readonly kind: 'client';
+  /**
+   * How a client comes back that is asked nothing. Default: it cannot, because it gets the token of
+   * no such turn.
+   */
+  readonly returns?: 'itself' | 'told';
+  /**
+   * Asked at the kept turn of a repeated request, if its token was used since: `true` if the saga
+   * has become a task, which alone goes on with it. Default: it has not.
+   */
+  readonly isTask?: (turn: SuspendedTurn) => Promise<boolean>;
+  readonly resumable?: ResumableRequest;
+}
 
 /** An open request that its client may resume. The token of each turn belongs to it. */
 export interface ResumableRequest {

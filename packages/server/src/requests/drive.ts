@@ -151,7 +151,9 @@ async function nextOf(
   }
   if (isFollowed) return await nextToAnswer(host, current, intent, turn);
   if (taken.isCommitted) return await nextAfterCommit(host, current, turn);
-  return leadsOn(taken) ? await requestAt(host, current, turn) : undefined;
+  if (!leadsOn(taken) || (holder.kind === 'client' && (await holder.isTask?.(turn)) === true))
+    return undefined;
+  return await requestAt(host, current, turn);
 }
 
 /**

@@ -2,6 +2,7 @@ import { elicit, generateKey, memoryStore, saga, sleep, step, type Steps } from 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
+import { deferred } from '../fixtures/deferred.ts';
 import { taskClient, type TaskClient } from '../fixtures/task-client.ts';
 import { hostForAll } from '../fixtures/ways.ts';
 import { keyField } from './shop.ts';
@@ -42,6 +43,28 @@ describe.each(['a first call with a key', 'a round'])('%s that has become a task
     expect(await repeat()).toMatchObject({ taskId });
     clock.now += wait;
     expect(await repeat()).toMatchObject({ taskId });
+  });
+
+  test.each([0, 2])('is the task while its step runs, behind %i others', async (others) => {
+    const running = deferred<void>();
+    const end = deferred<void>();
+    const definition = { name: 'order', version: '1', forks: 'refuse', task: 'prefer' } as const;
+    const order = saga(definition, function* () {
+      if (isRound) yield* asks('go');
+      for (let at = 0; at < others; at += 1) yield* step(`pack${at}`, () => undefined);
+      yield* step('ship', () => (running.resolve(), end.promise));
+      return 'done';
+    });
+    const { host } = hostForAll([order], { store: memoryStore() });
+    const client = taskClient(host, { clientId: 'ada' });
+    const { requestState } = isRound ? await client.call('order') : {};
+    const params = isRound ? { requestState, inputResponses: answer('go', 'yes') } : named;
+    const { taskId } = await client.call('order', {}, params);
+    await running.promise;
+    expect(await client.call('order', {}, params)).toMatchObject({ taskId, status: 'working' });
+    end.resolve();
+    await client.idle();
+    expect(await client.get(String(taskId))).toMatchObject({ status: 'completed' });
   });
 
   test('does nothing when the task is cancelled', async () => {

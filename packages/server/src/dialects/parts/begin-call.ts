@@ -33,7 +33,7 @@ export const resumeTokenRefused: FrozenAnswer = {
 /**
  * Begins a call under a sealed `method`: starts the saga, or continues it from the resume token of
  * the call.
- * @param holder - who takes the second turn of a started saga
+ * @param holder - who takes the next turn
  *
  * Wrong answers do not end the call. Clients hide JSON-RPC errors from the model, so the questions
  * are asked again, with a new token and the reason.
@@ -65,6 +65,7 @@ export async function beginCall(
       answersField,
       provenance: 'model',
       dialect,
+      holder,
     });
   try {
     return await resumeOrAskAgain(resume, argumentsOf(call).answers);
