@@ -9,7 +9,7 @@ export const book: Saga<typeof input, undefined> = saga(
   function* ({ room }) {
     yield* step('hold', () => room, {
       compensate: () => undefined,
-      compensateUnknown: () => undefined,
+      unknown: 'compensate',
     });
     const { sure } = yield* elicit('sure', {
       message: `Book ${room}?`,

@@ -7,10 +7,12 @@ const Sure = z.object({ sure: z.boolean() });
 // #region undo
 export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function* () {
   const payment = yield* step('charge', ({ idempotencyKey }) => bank.charge(9, idempotencyKey), {
-    compensate: ({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey),
-    // The call timed out, or its response was lost: the money may have moved.
-    compensateUnknown: ({ stepKey, idempotencyKey }) =>
-      bank.refundIfCharged(stepKey, idempotencyKey),
+    compensate: ({ outcome, result, stepKey, idempotencyKey }) =>
+      outcome === 'done'
+        ? bank.refund(result.id, idempotencyKey)
+        : // The call timed out, or its response was lost: the money may have moved.
+          bank.refundIfCharged(stepKey, idempotencyKey),
+    unknown: 'compensate',
     timeoutMs: 10_000,
     retry: 3,
   });

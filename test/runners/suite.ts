@@ -14,7 +14,7 @@ const charges = new Set<string>();
 const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
   yield* step('charge', ({ idempotencyKey }) => void charges.add(idempotencyKey), {
     compensate: ({ stepKey }) => void charges.delete(stepKey),
-    compensateUnknown: ({ stepKey }) => void charges.delete(stepKey),
+    unknown: 'compensate',
   });
   yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
   return 'paid';

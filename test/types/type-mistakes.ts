@@ -147,7 +147,7 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
     code: undone(
       "yield* step('a', () => ({ id: 'x' }), { keep: false, compensate: refund.for(({ result }) => ({ id: result.id })) });",
     ),
-    says: /A step with keep: false has no result|Type '\{ id: string; \}' is not assignable to type 'undefined'/,
+    says: /A step with keep: false has no result|Type 'undefined' is not assignable to type '\{ id: string; \}'/,
   },
   'a named compensator without arguments': {
     code: undone("yield* step('a', () => 1, { compensate: refund });"),
@@ -163,7 +163,7 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
   },
   'an undo of an unknown outcome that asks': {
     code: undone(
-      "yield* step('a', () => 1, { compensateUnknown: function* () { yield* sleep(1); yield* elicit.outcome('q', question); } });",
+      "yield* step('a', () => 1, { unknown: 'compensate', compensate: function* () { yield* sleep(1); yield* elicit.outcome('q', question); } });",
     ),
     says: cannotAsk,
   },

@@ -49,7 +49,7 @@ const withoutForks: typeof refused = Object.fromEntries(
     ['compensate', "yield* step('a', () => 1, { compensate: ({ result }) => void result });"],
     [
       'undo-of-unknown',
-      "yield* step('a', () => 1, { compensateUnknown: () => undefined, key: 'k' });",
+      "yield* step('a', () => 1, { compensate: () => undefined, unknown: 'compensate' });",
     ],
     ['once', "yield* step('a', () => 1, { once: true });"],
     ['not-kept', "yield* step('a', () => 1, { keep: false, compensate: () => undefined });"],

@@ -23,6 +23,8 @@ export type {
   UndoFunction,
   UndoneStep,
   UndoPolicy,
+  UnknownUndoContext,
+  WhenUnknown,
 } from './model/undo-types.ts';
 export type { ContentBlock, MessageContent } from './model/content.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';

@@ -94,7 +94,11 @@ const bodies: Record<string, (did: Did) => Steps<unknown>> = {
       did.push('lost');
       throw new OutcomeUnknown('lost');
     };
-    const options = { retry: 2, compensateUnknown: () => void did.push('undo lost') };
+    const options = {
+      retry: 2,
+      compensate: () => void did.push('undo lost'),
+      unknown: 'compensate',
+    } as const;
     yield* allSettled([step('lost', lost, options), book(did, 'b')]);
     yield* book(did, 'c');
   },
@@ -105,7 +109,10 @@ const bodies: Record<string, (did: Did) => Steps<unknown>> = {
         signal.addEventListener('abort', () => reject(signal.reason as Error));
       });
     yield* race({
-      slow: step('slow', aborted, { compensateUnknown: () => void did.push('undo slow') }),
+      slow: step('slow', aborted, {
+        compensate: () => void did.push('undo slow'),
+        unknown: 'compensate',
+      }),
       fast: book(did, 'fast'),
     });
     yield* book(did, 'b');
@@ -258,7 +265,8 @@ test('[T11] [E9] a full journal still tells the turn of the undo that a step may
   const world = new World();
   const program = sagaOf(function* () {
     yield* step('charge', () => void did.push('charge'), {
-      compensateUnknown: () => void did.push('look up charge'),
+      compensate: () => void did.push('look up charge'),
+      unknown: 'compensate',
     });
   }, did);
   const reasons: CommitReason[] = [];

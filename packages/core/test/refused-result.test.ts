@@ -142,7 +142,10 @@ describe('a journal limit', () => {
     const release = compensator('release', z.object({}), () => void undone.push('fast'));
     const trip = saga(options, function* () {
       yield* race({
-        slow: step('slow', aborted, { compensateUnknown: () => void undone.push('slow') }),
+        slow: step('slow', aborted, {
+          compensate: () => void undone.push('slow'),
+          unknown: 'compensate',
+        }),
         // Its compensator uses the journal room for the outcome of the other step.
         fast: step('fast', () => 1, { compensate: release.for(() => ({})) }),
       });

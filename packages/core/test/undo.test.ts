@@ -269,7 +269,7 @@ describe('an undo that is an async generator', () => {
       yield 1;
     } as () => unknown;
     const says = 'It must not be an async generator.';
-    expect(() => step('a', () => 1, { compensateUnknown: nobody })).toThrow(says);
+    expect(() => step('a', () => 1, { compensate: nobody, unknown: 'compensate' })).toThrow(says);
     expect(() => step('a', () => 1, { keep: false, compensate: nobody })).toThrow(says);
     expect(() => compensate(nobody)).toThrow(says);
     const program = trip(function* () {
@@ -443,9 +443,9 @@ describe('an effect of unknown outcome', () => {
         step('a', hang, {
           ...options,
           input: { x: 1 },
-          compensate: () => void done.push('never'),
-          compensateUnknown: ({ stepKey, input, result }) =>
-            void done.push(`${stepKey} ${input.x} ${String(result)}`),
+          compensate: ({ outcome, stepKey, input, result }) =>
+            void done.push(`${outcome} ${stepKey} ${input.x} ${String(result)}`),
+          unknown: 'compensate',
         }),
         step('b', hang, { ...options, compensate: () => void done.push('never') }),
         step('c', hang, options),
@@ -478,9 +478,10 @@ describe('an effect of unknown outcome', () => {
   it('[E4] is unknown if its sibling aborted it, and known if it completed anyway', async () => {
     const done: string[] = [];
     const options = {
-      compensate: ({ stepKey }: { stepKey: string }) => void done.push(`known ${stepKey}`),
-      compensateUnknown: ({ stepKey }: { stepKey: string }) => void done.push(`unknown ${stepKey}`),
-    };
+      compensate: ({ outcome, stepKey }: { outcome: string; stepKey: string }) =>
+        void done.push(`${outcome} ${stepKey}`),
+      unknown: 'compensate',
+    } as const;
     const world = new World();
     const program = trip(function* () {
       yield* all([
@@ -586,7 +587,7 @@ describe('forks', () => {
     ['a step that compensates', () => one(book([], 'x'))],
     [
       'a step that compensates the unknown',
-      () => one(step('x', () => 1, { compensateUnknown: () => 1 })),
+      () => one(step('x', () => 1, { compensate: () => 1, unknown: 'compensate' })),
     ],
     ['a step that runs once', () => one(step('x', () => 1, { once: true }))],
     ['compensate', () => one(compensate(() => 1, { id: 'x' }))],

@@ -100,8 +100,12 @@ describe('an unknown option', () => {
       () => step('charge', one, js({ compensate: bound })),
     ],
     [
-      'an undo of an unknown outcome',
-      () => step('charge', one, js({ compensateUnknown: 'refund' })),
+      'an undo of an unknown outcome, without the undo',
+      () => step('charge', one, js({ unknown: 'compensate' })),
+    ],
+    [
+      'an unknown outcome with a word that is no choice',
+      () => step('charge', one, js({ compensate: one, unknown: 'undo' })),
     ],
     ['a registered undo', () => compensate(undefined as never)],
     ['a list of arguments', () => saga(js({ ...named, needs: 'elicitation' }), body as never)],

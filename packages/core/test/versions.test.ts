@@ -429,7 +429,8 @@ const golden = (done: string[]): Saga<undefined, undefined> =>
     yield* step('pay', () => 7, { compensate: refund(done).for(({ result }) => ({ id: result })) });
     yield* allSettled([
       step('lost', () => Promise.reject(new OutcomeUnknown('lost')), {
-        compensateUnknown: ({ stepKey }) => void done.push(`look ${stepKey}`),
+        compensate: ({ stepKey }) => void done.push(`look ${stepKey}`),
+        unknown: 'compensate',
       }),
       poll('ready', () => true, { everyMs: 1, totalTimeoutMs: 1 }),
     ]);

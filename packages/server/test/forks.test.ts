@@ -291,7 +291,8 @@ describe('forks', () => {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('fire', () => void ran.push('fire'), {
         once: true,
-        compensateUnknown: () => void ran.push('look'),
+        compensate: () => void ran.push('look'),
+        unknown: 'compensate',
       });
       return 'fired';
     });

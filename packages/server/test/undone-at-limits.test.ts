@@ -50,8 +50,9 @@ test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal 
   const store = memoryStore({ clock });
   const does = (what: string) =>
     step(what, () => void did.push(what), {
-      compensate: () => void did.push(`undo ${what}`),
-      compensateUnknown: () => void did.push(`look up ${what}`),
+      compensate: ({ outcome }) =>
+        void did.push(`${outcome === 'done' ? 'undo' : 'look up'} ${what}`),
+      unknown: 'compensate',
     });
   const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });

@@ -16,7 +16,7 @@ function buying(options: { readonly commitEach?: boolean; readonly looksUp?: boo
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
     for (const what of ['charge', 'ship']) {
       const undo = ({ stepKey }: { readonly stepKey: string }): unknown => bank.undo(stepKey);
-      const undoes = looksUp ? { compensate: undo, compensateUnknown: undo } : {};
+      const undoes = looksUp ? ({ compensate: undo, unknown: 'compensate' } as const) : {};
       yield* step(what, ({ idempotencyKey }) => bank.do(idempotencyKey, what), undoes);
     }
     return 'shipped';

@@ -106,7 +106,7 @@ describe('a saga that always fails', () => {
       yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
       yield* step('reserve', ({ idempotencyKey }) => idempotencyKey, {
         compensate: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
-        compensateUnknown: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
+        unknown: 'compensate',
       });
       yield* ends();
       return 'never';

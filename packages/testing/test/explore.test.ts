@@ -53,8 +53,8 @@ describe('exploring sound sagas', () => {
     const save = (id: string) =>
       step(id, ({ idempotencyKey }) => idempotencyKey, {
         retry: 2,
-        compensate: ({ stepKey }) => stepKey,
-        compensateUnknown: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
+        compensate: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
+        unknown: 'compensate',
       });
     const both = saga({ name: 'both', version: '1', forks: 'refuse' }, function* () {
       yield* all({ a: save('a'), b: save('b') });

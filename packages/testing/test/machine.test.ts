@@ -29,7 +29,7 @@ const machine = setup({
       },
       {
         compensate: ({ stepKey }) => void charged.delete(stepKey),
-        compensateUnknown: ({ stepKey }) => void charged.delete(stepKey),
+        unknown: 'compensate',
       },
     ),
     ask: elicit({ message: 'Sure?', schema: Sure }),

@@ -29,7 +29,7 @@ const buying = (pay: (keys: Keys) => unknown, undo: (keys: Required<Keys>) => un
     yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
     yield* step('pay', async (keys) => void (await pay(keys)), {
       compensate: async (keys) => void (await undo(keys)),
-      compensateUnknown: async (keys) => void (await undo(keys)),
+      unknown: 'compensate',
     });
     yield* step('look', () => 'seen');
     return 'bought';

@@ -26,10 +26,7 @@ interface Till {
   ) => Drive['program'];
 }
 
-type Options = Pick<
-  StepLogicOptions<number, { n: number }>,
-  'once' | 'compensate' | 'compensateUnknown'
->;
+type Options = Pick<StepLogicOptions<number, { n: number }>, 'once' | 'compensate' | 'unknown'>;
 
 /**
  * Charges, with an hour between its attempts, and asks beside that how much: answered, it charges
@@ -37,9 +34,10 @@ type Options = Pick<
  */
 function till(effectOptions?: Options): Till {
   const told: string[] = [];
-  const { compensate, compensateUnknown, ...others } = effectOptions ?? {
-    compensate: ({ input, stepKey }) => void told.push(`refund ${input.n} ${stepKey}`),
-    compensateUnknown: ({ input, stepKey }) => void told.push(`look for ${input.n} ${stepKey}`),
+  const given: Options = effectOptions ?? {
+    compensate: ({ outcome, input, stepKey }) =>
+      void told.push(`${outcome === 'done' ? 'refund' : 'look for'} ${input.n} ${stepKey}`),
+    unknown: 'compensate',
   };
   const charge = step(
     ({ input, idempotencyKey }: { input: { n: number }; idempotencyKey: string }) => {
@@ -50,9 +48,7 @@ function till(effectOptions?: Options): Till {
       return input.n;
     },
     {
-      ...others,
-      ...(compensate === undefined ? {} : { compensate }),
-      ...(compensateUnknown === undefined ? {} : { compensateUnknown }),
+      ...given,
       retry: { attempts: 3, delayMs: 3_600_000, jitter: false },
     },
   );
@@ -110,7 +106,7 @@ function till(effectOptions?: Options): Till {
 const refused = { ask: { action: 'decline' } };
 
 describe('a deferred effect after an attempt of unknown outcome', () => {
-  it('[E4] is undone by `compensateUnknown`, however the saga ends', async () => {
+  it('[E4] is undone, however the saga ends', async () => {
     const { told, drive, programOf } = till();
     await drive.start();
     const ends = [
@@ -229,7 +225,8 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
           },
           {
             retry: { attempts: 2, delayMs: 3_600_000, jitter: false },
-            compensateUnknown: ({ stepKey }) => void told.push(stepKey),
+            compensate: ({ stepKey }) => void told.push(stepKey),
+            unknown: 'compensate',
           },
         ),
         pack: step(() => drive.world.sleep(10), { compensate: back.for(() => ({})) }),

@@ -15,8 +15,8 @@ const orderAs = (kind: Kind): StepLogic<{ readonly id: string }, string> =>
     {
       ...policy,
       label: ({ input }) => labelOf(kind, input),
-      compensate: ({ input, ...known }) => undo(kind, input, known),
-      compensateUnknown: ({ input, ...unknown }) => undo(kind, input, unknown),
+      compensate: ({ input, ...unwanted }) => undo(kind, input, unwanted),
+      unknown: 'compensate',
       undo: policy,
     },
   );

@@ -74,8 +74,8 @@ export function order(kind: Kind, purchase: string): Command<{ readonly id: stri
     {
       ...policy,
       label: labelOf(kind, purchase),
-      compensate: (known) => undo(kind, purchase, known),
-      compensateUnknown: (unknown) => undo(kind, purchase, unknown),
+      compensate: (unwanted) => undo(kind, purchase, unwanted),
+      unknown: 'compensate',
       undo: policy,
     },
   );
@@ -90,8 +90,8 @@ export function orderOnce(kind: Kind, purchase: string): Command<{ readonly id: 
       once: true,
       timeoutMs: policy.timeoutMs,
       label: labelOf(kind, purchase),
-      compensate: (known) => undo(kind, purchase, known),
-      compensateUnknown: (unknown) => undo(kind, purchase, unknown),
+      compensate: (unwanted) => undo(kind, purchase, unwanted),
+      unknown: 'compensate',
       undo: policy,
     },
   );

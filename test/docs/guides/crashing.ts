@@ -9,7 +9,7 @@ export const bank = new Provider<number>();
 export const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
   yield* step('charge', ({ idempotencyKey }) => void bank.do(idempotencyKey, 9), {
     compensate: ({ stepKey }) => bank.undo(stepKey),
-    compensateUnknown: ({ stepKey }) => bank.undo(stepKey),
+    unknown: 'compensate',
   });
   yield* elicit('sure', { message: 'Keep it?', schema: Sure });
   return 'Paid.';

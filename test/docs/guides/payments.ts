@@ -29,8 +29,8 @@ export const buy = saga(
       label: `charge of ${amount} EUR`,
       timeoutMs: 10_000,
       retry: 3,
-      compensate: ({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey),
-      compensateUnknown: ({ stepKey, idempotencyKey }) => bank.refund(stepKey, idempotencyKey),
+      compensate: ({ stepKey, idempotencyKey }) => bank.refund(stepKey, idempotencyKey),
+      unknown: 'compensate',
     });
     const { sure } = yield* elicit('sure', {
       message: `Ship ${item} for ${amount} EUR?`,
@@ -39,7 +39,8 @@ export const buy = saga(
     if (!sure) yield* abort('The user cancelled the order.');
     yield* step('ship', ({ idempotencyKey }) => shop.ship(item, idempotencyKey), {
       retry: 3,
-      compensateUnknown: ({ stepKey }) => shop.recall(stepKey),
+      compensate: ({ stepKey }) => shop.recall(stepKey),
+      unknown: 'compensate',
     });
     yield* pivot('shipped');
     return `Shipped ${item}.`;

@@ -14,7 +14,7 @@ const rent = saga(
       yield* step('reserve', ({ idempotencyKey }) => cars.do(idempotencyKey, day), {
         key: day,
         compensate: ({ stepKey }) => cars.undo(stepKey),
-        compensateUnknown: ({ stepKey }) => cars.undo(stepKey),
+        unknown: 'compensate',
       });
     }
     return `Rented for ${days.join(' and ')}.`;

@@ -3,7 +3,7 @@
  * it is yielded. Mistakes in arguments throw here, at the line of the author, with the ID of the
  * step. All else is decided by the engine when the command is carried out.
  */
-import { assertKnownOptions } from '../values/known-options.ts';
+import { assertKnownOptions, assertOneOf } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { CheckedJson } from './checks/checked-json.ts';
@@ -11,7 +11,13 @@ import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command, StepUndo, ForkSensitiveCommand } from '../model/command.ts';
-import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../model/undo-types.ts';
+import type {
+  BoundCompensator,
+  BoundUndo,
+  UndoFunction,
+  UndoPolicy,
+  WhenUnknown,
+} from '../model/undo-types.ts';
 import { assertJson, isJson, type Json } from '../values/json.ts';
 import { assertStepId, assertStepKey } from '../values/path.ts';
 import { toRetryPolicy, type RetryPolicy } from '../values/retry.ts';
@@ -55,16 +61,17 @@ export interface StepContext<I> {
 
 /**
  * Options of {@link step}. The parameters after `Input` and `Result` are what a call tells of
- * itself: if the result is kept, what the undos return, and if the step runs once.
+ * itself: if the result is kept, what the undo returns, if the step runs once, and what happens if
+ * its outcome is unknown.
  */
 export interface StepOptions<
   Input,
   Result = unknown,
   Keep extends boolean = boolean,
   Undo = unknown,
-  UnknownUndo = unknown,
   Once extends boolean = boolean,
-> extends Compensable<Result, Input, Undo, UnknownUndo, Keep> {
+  When extends WhenUnknown = WhenUnknown,
+> extends Compensable<Result, Input, Undo, Keep, When> {
   /** Input of the step, as JSON, passed to `run`. Replay rejects a step with changed input. */
   readonly input?: Input & CheckedJson<Exclude<NoInfer<Input>, undefined>, 'The input of a step'>;
   /**
@@ -95,44 +102,64 @@ export interface StepOptions<
    * the step fails with an unknown outcome. Needs a guard.
    */
   readonly once?: Once;
-  /** Retries and timeout of the undos. */
+  /** Retries and timeout of the undo. */
   readonly undo?: UndoPolicy;
   /** Description of the effect, for users who read the list of undone steps. Sent to the client. */
   readonly label?: string;
 }
 
-/** Undos of a step with the result `R` and the input `I`, which return a `U` and a `V`. */
-export interface Compensable<R, I, U = unknown, V = unknown, Keep extends boolean = true> {
+/** Undo of a step with the result `R` and the input `I`, which returns a `U`. */
+export interface Compensable<
+  R,
+  I,
+  U = unknown,
+  Keep extends boolean = true,
+  When extends WhenUnknown = WhenUnknown,
+> {
   /**
    * Undoes the step if the saga later fails, aborts, or is refused or cancelled: a function, a
    * generator of server steps, or a named compensator. The saga must declare `forks`.
    */
   readonly compensate?:
-    | (UndoFunction<Keep extends false ? undefined : R, I> & CheckedUndo<U>)
-    | NamedUndo<R, I, U, Keep>
+    | (UndoFunction<Keep extends false ? undefined : R, I, NoInfer<When>> & CheckedUndo<U>)
+    | NamedUndo<R, I, U, Keep, NoInfer<When>>
     | undefined;
-  /** Undoes a step with an unknown outcome: it timed out, or its response was lost. */
-  readonly compensateUnknown?: UndoWithoutResult<I, V> | undefined;
+  /**
+   * What happens if the outcome of the step is unknown: it timed out, its response was lost, or its
+   * process died. `report` names the step as not undone. `compensate` runs `compensate`, with the
+   * `outcome` `'unknown'`: choose it if the provider finds the effect by the `stepKey`.
+   * @default 'report'
+   */
+  readonly unknown?: When | undefined;
 }
 
-/** Undo of a step whose result is unknown, or of no step. */
+/** Undo of no step. */
 export type UndoWithoutResult<I, U> =
   | (UndoFunction<undefined, I> & CheckedUndo<U>)
   | (BoundUndo & { readonly run: (undo: never) => U });
 
 /**
- * A named compensator of a step. The compiler infers `R` for its arguments before it knows `Keep`,
- * so a step without a result refuses what was inferred, by the name.
+ * A named compensator of a step. The compiler infers the types of its arguments before it knows
+ * `Keep` and `When`. If they change these types, the step refuses what was inferred, by the name.
  */
-type NamedUndo<R, I, U, Keep extends boolean> =
-  | (BoundCompensator<R, I> & { readonly run: (undo: never) => U; readonly name: NameOf<Keep> })
+type NamedUndo<R, I, U, Keep extends boolean, When extends WhenUnknown> =
+  | (BoundCompensator<R, I> & {
+      readonly run: (undo: never) => U;
+      readonly name: NameOf<Keep, When>;
+    })
   | (Keep extends false
-      ? BoundCompensator<undefined, I> & { readonly run: (undo: never) => U }
-      : never);
+      ? BoundCompensator<undefined, I, When> & { readonly run: (undo: never) => U }
+      : 'compensate' extends When
+        ? BoundCompensator<R, I, When> & { readonly run: (undo: never) => U }
+        : never);
 
-type NameOf<Keep extends boolean> = Keep extends false
+type NameOf<Keep extends boolean, When extends WhenUnknown> = Keep extends false
   ? ['A step with keep: false has no result. Write: refund.for<undefined, Input>(({ input }) => …)']
-  : string;
+  : 'compensate' extends When
+    ? [
+        "An unknown outcome has no result. Write: refund.for<Result, Input, 'compensate'>(({ outcome, result }) => …)",
+      ]
+    : string;
 
 const undoNames: NamesOf<UndoPolicy> = { retry: true, timeoutMs: true };
 const none: AnyStepOptions = {};
@@ -143,7 +170,7 @@ const names: NamesOf<AnyStepOptions> = {
   retry: true,
   timeoutMs: true,
   compensate: true,
-  compensateUnknown: true,
+  unknown: true,
   undo: true,
   once: true,
   keep: true,
@@ -152,12 +179,8 @@ const names: NamesOf<AnyStepOptions> = {
 };
 
 /** Options of a step of any types. */
-interface AnyStepOptions extends Omit<
-  StepOptions<Json | undefined>,
-  'compensate' | 'compensateUnknown'
-> {
+interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate'> {
   readonly compensate?: UndoFunction<never, never> | BoundCompensator<never, never> | undefined;
-  readonly compensateUnknown?: UndoFunction<never, never> | BoundUndo | undefined;
 }
 
 /** Type of an undo that a step does not have. */
@@ -169,11 +192,7 @@ interface Absent {
 type IsAbsent<U> = [0] extends [1 & U] ? false : [U, Absent] extends [Absent, U] ? true : false;
 
 /** Command of a step. It requires `forks` if the step can be undone, or runs once. */
-type StepCommand<R, Undo, UnknownUndo, Once> = [
-  IsAbsent<Undo>,
-  IsAbsent<UnknownUndo>,
-  Once,
-] extends [true, true, false]
+type StepCommand<R, Undo, Once> = [IsAbsent<Undo>, Once] extends [true, false]
   ? Command<R>
   : ForkSensitiveCommand<R>;
 
@@ -193,7 +212,8 @@ type StepCommand<R, Undo, UnknownUndo, Once> = [
  *   return yield* step('charge', charge, {
  *     retry: 3,
  *     timeoutMs: 10_000,
- *     compensate: ({ result }) => bank.refund(result),
+ *     compensate: ({ stepKey }) => bank.refund(stepKey),
+ *     unknown: 'compensate',
  *   });
  * }
  * ```
@@ -204,14 +224,14 @@ export function step<
   I = undefined,
   Keep extends boolean = true,
   Undo = Absent,
-  UnknownUndo = Absent,
   Once extends boolean = false,
+  When extends WhenUnknown = 'report',
 >(
   id: string,
   run: ((step: StepContext<I>) => R | PromiseLike<R>) &
     (Keep extends false ? unknown : CheckedResult<R, 'A step'>),
-  options?: StepOptions<I, R, Keep, Undo, UnknownUndo, Once>,
-): StepCommand<Keep extends false ? void : R, Undo, UnknownUndo, Once> {
+  options?: StepOptions<I, R, Keep, Undo, Once, When>,
+): StepCommand<Keep extends false ? void : R, Undo, Once> {
   const given = (options === undefined ? none : options) as AnyStepOptions;
   assertStepId(id);
   if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
@@ -235,26 +255,33 @@ export function step<
     timeoutMs,
     undo: toStepUndo(id, given),
     of: undefined,
-  }) as StepCommand<Keep extends false ? void : R, Undo, UnknownUndo, Once>;
+  }) as StepCommand<Keep extends false ? void : R, Undo, Once>;
 }
 
 function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
-  const { compensate, compensateUnknown, label, undo } = options;
-  if (compensate === undefined && compensateUnknown === undefined) return undefined;
+  const { compensate, unknown, label, undo } = options;
+  assertOneOf(`unknown of step '${id}'`, unknown, ['report', 'compensate']);
   if (undo !== undefined) assertKnownOptions('undo of step', id, undo, undoNames);
+  if (compensate === undefined) {
+    if (unknown !== 'compensate') return undefined;
+    throw new AuthoringError(
+      `unknown: 'compensate' of step '${id}' needs its compensate, which undoes the step.`,
+      { anchor: 'undos' },
+    );
+  }
   return {
-    known: compensate === undefined ? undefined : toKnownUndo(id, compensate),
-    unknown: compensateUnknown === undefined ? undefined : toUndoWork(compensateUnknown, id),
+    work: toWork(id, compensate),
+    undoesUnknown: unknown === 'compensate',
     label,
     retry: toRetryPolicy(id, undo?.retry) ?? defaultUndoRetry,
     timeoutMs: undo?.timeoutMs,
   };
 }
 
-function toKnownUndo(
+function toWork(
   id: string,
   compensate: NonNullable<AnyStepOptions['compensate']>,
-): StepUndo['known'] {
+): StepUndo['work'] {
   if (typeof compensate === 'function') return toUndoWork(compensate, id);
   if (typeof (compensate as Partial<typeof compensate>).bind === 'function') return compensate;
   throw new AuthoringError(

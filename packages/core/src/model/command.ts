@@ -56,12 +56,12 @@ export type UndoWork =
 
 /** Compensation of a step. */
 export interface StepUndo {
-  /** Undo for a step with a known outcome. */
-  readonly known: UndoWork | BoundCompensator<never, never> | undefined;
+  readonly work: UndoWork | BoundCompensator<never, never>;
   /**
-   * Undo for an unknown outcome: a timeout, a lost response, or a result that cannot be recorded.
+   * `true` if the undo also runs for an unknown outcome: a timeout, a lost response, or a result
+   * that cannot be recorded.
    */
-  readonly unknown: UndoWork | undefined;
+  readonly undoesUnknown: boolean;
   readonly label: string | undefined;
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | undefined;

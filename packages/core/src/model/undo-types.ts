@@ -2,8 +2,10 @@ import type { RetryPolicy } from '../values/retry.ts';
 import type { InferInput, Schema } from '../values/standard-schema.ts';
 import type { RequestUser, Services } from './register.ts';
 
-/** Context of an undo. */
+/** Context of the undo of a step that was done. */
 export interface UndoContext<R, I> {
+  /** The step was done: its result is known. */
+  readonly outcome: 'done';
   /** Result of the step, as recorded in the journal. */
   readonly result: R;
   /** The step's `input`. */
@@ -25,14 +27,38 @@ export interface UndoContext<R, I> {
   readonly attempt: number;
 }
 
-/** Input and result of a step, for the arguments of a named compensator. */
-export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input'>;
+/**
+ * Context of the undo of a step that may have been done: it timed out, its response was lost, or
+ * its process died. Only the provider knows, by the `stepKey`.
+ */
+export interface UnknownUndoContext<I> extends Omit<UndoContext<unknown, I>, 'outcome' | 'result'> {
+  /** Nobody knows whether the step was done. */
+  readonly outcome: 'unknown';
+  /** There is no result. */
+  readonly result?: undefined;
+}
+
+/**
+ * What happens with a step whose outcome is unknown: `report` names it as not undone, `compensate`
+ * undoes it.
+ */
+export type WhenUnknown = 'report' | 'compensate';
+
+/** Outcome, result, and input of a step, for the arguments of a named compensator. */
+export type UndoFacts<R, I, When extends WhenUnknown = 'report'> =
+  | Pick<UndoContext<R, I>, 'outcome' | 'result' | 'input'>
+  | ('compensate' extends When
+      ? Pick<UnknownUndoContext<I>, 'outcome' | 'result' | 'input'>
+      : never);
 
 /**
  * Undoes a step: a function, or a generator whose server steps are journaled. A generator reads
- * only `result`, `input`, and `stepKey` directly; the other fields throw outside of server steps.
+ * only `outcome`, `result`, `input`, and `stepKey` directly; the other fields throw outside of
+ * server steps.
  */
-export type UndoFunction<R, I> = (undo: UndoContext<R, I>) => unknown;
+export type UndoFunction<R, I, When extends WhenUnknown = 'report'> = (
+  undo: UndoContext<R, I> | ('compensate' extends When ? UnknownUndoContext<I> : never),
+) => unknown;
 
 /** Retries and timeout of an undo. */
 export interface UndoPolicy {
@@ -58,17 +84,22 @@ export interface BoundUndo {
 }
 
 /** Context of a named compensator. */
-export type CompensatorContext<A> = Omit<UndoContext<never, never>, 'result' | 'input'> & {
+export type CompensatorContext<A> = Omit<
+  UndoContext<never, never>,
+  'outcome' | 'result' | 'input'
+> & {
   readonly args: A;
 };
 
 /** A named undo without arguments, for the `compensate` of a step. */
-export interface BoundCompensator<R, I> {
+export interface BoundCompensator<R, I, When extends WhenUnknown = 'report'> {
   readonly name: string;
   /** Runs the undo with sealed arguments. */
   readonly run: BoundUndo['run'];
   /** Adds the arguments, when the step is done. */
-  bind(facts: UndoFacts<R, I>): BoundUndo;
+  bind(facts: UndoFacts<R, I, When>): BoundUndo;
+  /** For the compiler: whether the arguments are made for an unknown outcome, too. */
+  readonly unknown?: When;
 }
 
 /**
@@ -80,9 +111,12 @@ export interface Compensator<S extends Schema> {
   /** Makes the undo for `compensate(…)`, with the given arguments. */
   with(args: InferInput<S>): BoundUndo;
   /**
-   * Makes the undo for a step's `compensate`, with arguments from the result and input of the step.
+   * Makes the undo for a step's `compensate`, with arguments from the outcome, result, and input of
+   * the step.
    */
-  for<R, I>(toArgs: (facts: UndoFacts<R, I>) => InferInput<S>): BoundCompensator<R, I>;
+  for<R, I, When extends WhenUnknown = 'report'>(
+    toArgs: (facts: UndoFacts<R, I, When>) => InferInput<S>,
+  ): BoundCompensator<R, I, When>;
   /** Runs the undo with sealed arguments. */
   run(undo: CompensatorContext<unknown>): Promise<void>;
 }

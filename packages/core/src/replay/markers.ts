@@ -124,7 +124,8 @@ export class Markers {
     const named = namedUndo(spec, type);
     if (named === undefined || spec.kind !== 'step') return undefined;
     try {
-      const bound = named.bind({ result: result as never, input: spec.input as never });
+      const { input } = spec;
+      const bound = named.bind({ outcome: 'done', result, input } as never);
       return { bound, text: encode([bound.name, bound.args]) };
     } catch (error) {
       // The step is done and cannot be undone: if the saga is undone, the step is uncompensated.
@@ -170,10 +171,10 @@ export class Markers {
 function namedUndo(
   spec: EffectSpec,
   type: EntryType,
-): Extract<StepUndo['known'], { bind: unknown }> | undefined {
+): Extract<StepUndo['work'], { bind: unknown }> | undefined {
   if (spec.kind !== 'step' || !isDone(type)) return undefined;
-  const known = spec.undo?.known;
-  return known !== undefined && 'bind' in known ? known : undefined;
+  const work = spec.undo?.work;
+  return work !== undefined && 'bind' in work ? work : undefined;
 }
 
 /** Error for an effect in a saga that does not declare `forks`. */

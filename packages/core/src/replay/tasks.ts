@@ -76,7 +76,7 @@ export class Tasks {
     const { type } = journal;
     if (spec.kind === 'step') {
       // A named undo may have a separate entry.
-      const isNamed = spec.undo?.known !== undefined && 'bind' in spec.undo.known;
+      const isNamed = spec.undo !== undefined && 'bind' in spec.undo.work;
       if (type !== 'done' || isNamed || fiber.isEnding) return false;
     } else if (spec.kind === 'elicit') {
       if (type !== 'accepted' || spec.asOutcome) return false;

@@ -18,8 +18,12 @@ export interface Undo {
   readonly key: string | undefined;
   /** Undefined if no code can undo the step, which is then uncompensated. */
   readonly work: UndoWork | undefined;
-  /** Copies the result and input of the step. */
-  readonly facts: () => { readonly result?: unknown; readonly input?: unknown };
+  /** Outcome of the step, with copies of its result and input. */
+  readonly facts: () => {
+    readonly outcome?: 'done' | 'unknown';
+    readonly result?: unknown;
+    readonly input?: unknown;
+  };
   readonly policy: Pick<StepUndo, 'label' | 'retry' | 'timeoutMs'>;
 }
 

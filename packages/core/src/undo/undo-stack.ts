@@ -1,9 +1,9 @@
 import { decode, encode } from '../values/codec.ts';
-import type { CompensateSpec } from '../model/command.ts';
+import type { CompensateSpec, StepUndo, UndoWork } from '../model/command.ts';
 import type { StepSpec } from '../effects/kinds/step.ts';
 import type { RuntimeEffects } from '../model/runtime.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
-import type { BoundUndo } from '../model/undo-types.ts';
+import type { BoundUndo, UnknownUndoContext } from '../model/undo-types.ts';
 import { isDone, type EntryType } from '../journal/entry-types.ts';
 import type { SkippedEntry } from '../journal/journal.ts';
 import { defaultUndoRetry, toUndone, type Undo, type UndoReport } from './undo-all.ts';
@@ -49,20 +49,19 @@ export class UndoStack {
     copyResult: () => unknown,
     sealed: SealedUndo | undefined,
   ): void {
-    const known = spec.undo?.known;
+    const work = spec.undo?.work;
     // A sealed undo runs even if the code has dropped the compensation since.
-    if (this.#phase.hasBegunUndoing || (known === undefined && sealed === undefined)) return;
-    const work =
-      sealed !== undefined || known === undefined || 'bind' in known
-        ? toWork(sealed?.bound)
-        : known;
-    this.#undos.push(new StepUndoing(path, spec, work, copyResult));
+    if (this.#phase.hasBegunUndoing || (work === undefined && sealed === undefined)) return;
+    const runs =
+      sealed !== undefined || work === undefined || 'bind' in work ? toWork(sealed?.bound) : work;
+    this.#undos.push(new StepUndoing(path, spec, runs, { outcome: 'done', copy: copyResult }));
   }
 
   /** Adds the undo of a failed or withdrawn step with an unknown effect. */
   unknown(path: string, spec: StepSpec): void {
     if (this.#phase.hasBegunUndoing || spec.undo === undefined) return;
-    this.#undos.push(new StepUndoing(path, spec, spec.undo.unknown, () => undefined));
+    const work = spec.undo.undoesUnknown ? workForUnknown(spec.undo.work) : undefined;
+    this.#undos.push(new StepUndoing(path, spec, work, unknownOutcome));
   }
 
   /** Notes an interrupted turn, which may have executed unnamed steps. */
@@ -180,15 +179,33 @@ class StepUndoing implements Undo {
     path: string,
     { undo, key, input }: StepSpec,
     work: Undo['work'],
-    copyResult: () => unknown,
+    { outcome, copy }: Outcome,
   ) {
     const copyInput = copierOf(input);
     this.path = path;
     this.key = key;
     this.work = work;
     this.policy = undo ?? defaultPolicy;
-    this.facts = () => ({ result: copyResult(), input: copyInput() });
+    this.facts = () => ({ outcome, result: copy(), input: copyInput() });
   }
+}
+
+interface Outcome {
+  readonly outcome: 'done' | 'unknown';
+  /** Copies the result. */
+  readonly copy: () => unknown;
+}
+
+const unknownOutcome: Outcome = { outcome: 'unknown', copy: () => undefined };
+
+/** Binds a named undo when it runs: no entry of a journal has its arguments. */
+function workForUnknown(work: StepUndo['work']): UndoWork {
+  if (!('bind' in work)) return work;
+  const run = (undo: UnknownUndoContext<never>): unknown => {
+    const { run: runBound, args } = work.bind(undo as never);
+    return runBound(Object.assign(undo, { args }) as never);
+  };
+  return { kind: 'function', run };
 }
 
 const defaultPolicy = { label: undefined, retry: defaultUndoRetry, timeoutMs: undefined };

@@ -251,8 +251,8 @@ export class SagaCancelled extends SagaError {
 
 /**
  * Error to throw from a step whose effect may have happened, such as after a lost response.
- * `compensateUnknown` then undoes the step. Without `compensateUnknown`, the step is uncompensated.
- * Timeouts and aborts have the same effect.
+ * With `unknown: 'compensate'`, the `compensate` of the step then undoes it. Without, the step is
+ * reported as uncompensated. Timeouts and aborts have the same effect.
  */
 export class OutcomeUnknown extends SagaError {
   declare readonly code: 'outcome_unknown';

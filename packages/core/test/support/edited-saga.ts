@@ -245,11 +245,9 @@ function stepOf(asked: StepNode, place: Place): Command<unknown> {
     }
     return made;
   };
-  const undos: Pick<StepOptions<string>, 'compensateUnknown'> & { compensate?: never } = {
-    ...(undo === 'unknown'
-      ? { compensateUnknown: async (facts) => takeBack(life, facts.stepKey, facts.idempotencyKey) }
-      : {}),
+  const undos: Pick<StepOptions<string>, 'unknown'> & { compensate?: never } = {
     ...(undo === 'none' ? {} : { compensate: undoOf(undo, who, life) as never }),
+    ...(undo === 'unknown' ? { unknown: 'compensate' } : {}),
   };
   return step(
     id,

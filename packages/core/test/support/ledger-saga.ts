@@ -116,7 +116,9 @@ export function sagaOfPiece(
 
 /** The compensator of random sagas. */
 export function cancelOf({ ledger }: Stage) {
-  return compensator('cancel', Key, (undo) => ledger.cancel(undo, undo.args.key));
+  return compensator('cancel', Key, (undo) =>
+    ledger.cancel(undo, undo.args.key === '' ? undo.stepKey : undo.args.key),
+  );
 }
 
 class Walk {
@@ -268,8 +270,9 @@ class Walk {
 
   #step({ id, keyed, undo, unknown, retried }: Extract<Piece, { kind: 'step' }>): Command<unknown> {
     const { ledger } = this.#stage;
-    const cancel = (context: UndoContext<unknown, unknown>): Promise<void> =>
-      ledger.cancel(context, context.stepKey);
+    const cancel = (
+      context: Omit<UndoContext<unknown, unknown>, 'outcome' | 'result'>,
+    ): Promise<void> => ledger.cancel(context, context.stepKey);
     const known =
       undo === 'none'
         ? {}
@@ -278,14 +281,14 @@ class Walk {
           : undo === 'steps'
             ? { compensate: this.#undoSteps() }
             : {
-                compensate: cancelOf(this.#stage).for(
-                  ({ result }: { result: { key: string } }) => result,
+                compensate: cancelOf(this.#stage).for<{ key: string }, undefined, 'compensate'>(
+                  ({ outcome, result }) => (outcome === 'done' ? result : { key: '' }),
                 ),
               };
     return step(id, (caller) => ledger.book(caller), {
       ...(keyed ? { key: 'k' } : {}),
       ...known,
-      ...(unknown ? { compensateUnknown: cancel } : {}),
+      ...(unknown && undo !== 'none' ? { unknown: 'compensate' as const } : {}),
       retry: { attempts: retried ? 2 : 1, delayMs: 40, jitter: false },
       undo: { retry: { attempts: 2, delayMs: 30, jitter: false } },
     });

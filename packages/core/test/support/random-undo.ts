@@ -72,8 +72,8 @@ export function answerBy(salt: string): (step: ClientStep) => ClientAnswer {
 
 /** The compensator that sagas of trees seal. */
 export function release(ledger: Ledger): Compensator<typeof Sealed> {
-  return compensator('release', Sealed, ({ args, idempotencyKey }) =>
-    ledger.undo(args.path, idempotencyKey),
+  return compensator('release', Sealed, ({ args, stepKey, idempotencyKey }) =>
+    ledger.undo(args.path === '' ? pathOf(stepKey) : args.path, idempotencyKey),
   );
 }
 
@@ -110,15 +110,23 @@ export function sagaOf(
       retry: { attempts, delayMs: 30, jitter: false },
       undo: { retry: { attempts: 2, delayMs: 30, jitter: false } },
     };
-    const byKey = ({ stepKey, idempotencyKey }: UndoContext<unknown, undefined>): void =>
+    const byKey = ({
+      stepKey,
+      idempotencyKey,
+    }: Pick<UndoContext<unknown, undefined>, 'stepKey' | 'idempotencyKey'>): void =>
       ledger.undo(pathOf(stepKey), idempotencyKey);
-    const lost = unknown ? { compensateUnknown: byKey } : {};
+    const lost = unknown ? { unknown: 'compensate' as const } : {};
     if (undo === 'none') return step(id, run, settings);
     if (undo === 'named') {
-      const compensation = named.for(({ result }: { result: unknown }) => ({
-        path: (result as { path: string }).path,
+      // An unknown outcome has no result: the compensator then finds the path by the key of the step.
+      const compensation = named.for<unknown, undefined, 'compensate'>(({ outcome, result }) => ({
+        path: outcome === 'done' ? (result as { path: string }).path : '',
       }));
-      return step(id, run, { ...settings, ...lost, compensate: compensation });
+      return step(id, run, {
+        ...settings,
+        compensate: compensation,
+        unknown: unknown ? 'compensate' : 'report',
+      });
     }
     if (undo === 'function') return step(id, run, { ...settings, ...lost, compensate: byKey });
     return step(id, run, {

@@ -146,7 +146,8 @@ export const undone = saga({ ...options, forks: 'accept' }, function* () {
   });
   yield* step('b', () => 1, {
     // @ts-expect-error -- an unknown outcome has no result
-    compensateUnknown: ({ result }) => result.toFixed(),
+    compensate: ({ result }) => result.toFixed(),
+    unknown: 'compensate',
   });
   yield* step('c', () => 'secret', {
     keep: false,

@@ -198,14 +198,12 @@ expectType<Equal<ReturnType<typeof refund.with>, BoundUndo>>();
 export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
   const booked = yield* step('book', ({ input }) => ({ id: input.room.length, at: new Date(0) }), {
     input: { room: 'r' },
-    compensate: ({ result, input, stepKey, idempotencyKey }) => {
-      expectType<Equal<typeof result, { id: number; at: Date }>>();
+    unknown: 'compensate',
+    compensate: ({ outcome, result, input, stepKey, idempotencyKey }) => {
+      if (outcome === 'done') expectType<Equal<typeof result, { id: number; at: Date }>>();
+      else expectType<Equal<typeof result, undefined>>();
       expectType<Equal<typeof input, { room: string }>>();
       expectType<Equal<[typeof stepKey, typeof idempotencyKey], [string, string]>>();
-    },
-    compensateUnknown: ({ result, input }) => {
-      expectType<Equal<typeof result, undefined>>();
-      expectType<Equal<typeof input, { room: string }>>();
     },
   });
   expectType<Equal<typeof booked, { id: number; at: Date }>>();
@@ -232,11 +230,17 @@ export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, fu
   });
   expectType<Equal<typeof dropped, void>>();
   const charged = yield* step('charge', () => ({ charge: 'c', cents: 1 }), {
-    compensate: refund.for(({ result }) => ({
-      charge: result.charge,
-      amount: String(result.cents),
+    compensate: refund.for(({ outcome, result }) => {
+      expectType<Equal<typeof outcome, 'done'>>();
+      return { charge: result.charge, amount: String(result.cents) };
+    }),
+  });
+  yield* step('charge by key', () => ({ charge: 'c', cents: 1 }), {
+    unknown: 'compensate',
+    compensate: refund.for<{ charge: string }, undefined, 'compensate'>(({ outcome, result }) => ({
+      charge: outcome === 'done' ? result.charge : 'unknown',
+      amount: 1,
     })),
-    compensateUnknown: refund.with({ charge: 'unknown', amount: 1 }),
   });
   expectType<Equal<typeof charged, { charge: string; cents: number }>>();
   const registered = yield* compensate(({ result, input }) => {

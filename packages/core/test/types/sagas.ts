@@ -164,8 +164,8 @@ export const commands = {
       throw new Error('x');
     },
   }),
-  notUndone: step('a', () => 1, { compensate: undefined, compensateUnknown: undefined }),
-  unknown: step('a', () => 1, { compensateUnknown: () => {} }),
+  notUndone: step('a', () => 1, { compensate: undefined, unknown: 'compensate' }),
+  unknown: step('a', () => 1, { compensate: () => {}, unknown: 'compensate' }),
   dropped: step('a', () => 1, { keep: false }),
   droppedAndUndone: step('a', () => 1, { keep: false, compensate: () => {} }),
   undoneByEither: step('a', () => 1, { compensate: either ? () => {} : async () => 'x' }),
@@ -207,7 +207,12 @@ export const named = saga({ ...of('named'), forks: 'refuse' }, function* () {
     input: 'h',
     compensate: release.for<undefined, string>(({ input }) => ({ hold: input })),
   });
-  yield* step('c', () => 1, { compensateUnknown: release.with({ hold: 'h' }) });
+  yield* step('c', () => ({ hold: 'h' }), {
+    compensate: release.for<{ hold: string }, undefined, 'compensate'>(({ outcome, result }) =>
+      outcome === 'done' ? result : { hold: 'unknown' },
+    ),
+    unknown: 'compensate',
+  });
   yield* compensate(release.with({ hold: 'h' }));
   return 'done';
 });
@@ -223,8 +228,11 @@ export const undoBySteps = saga({ ...of('undoBySteps'), forks: 'accept' }, funct
     compensate: function* ({ result }) {
       yield* step('undo', () => result.toFixed());
     },
-    compensateUnknown: function* ({ stepKey }) {
-      yield* step('undo', () => stepKey);
+  });
+  yield* step('c', () => 1, {
+    unknown: 'compensate',
+    compensate: function* ({ outcome, result, stepKey }) {
+      yield* step('undo', () => (outcome === 'done' ? result.toFixed() : stepKey));
     },
   });
   yield* pivot('sent');

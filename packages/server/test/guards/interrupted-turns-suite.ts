@@ -80,8 +80,9 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
             did.push(what);
           },
           {
-            compensate: () => void did.push(`undo ${what}`),
-            compensateUnknown: () => void did.push(`look up ${what}`),
+            compensate: ({ outcome }) =>
+              void did.push(`${outcome === 'done' ? 'undo' : 'look up'} ${what}`),
+            unknown: 'compensate',
           },
         );
       const { commitEach = false, turnBudget, passes = () => true } = options;
@@ -458,7 +459,11 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
               if (isDown) throw new Error('503');
               notes.push('charge');
             },
-            { once: true, compensateUnknown: () => void notes.push('look up charge') },
+            {
+              once: true,
+              compensate: () => void notes.push('look up charge'),
+              unknown: 'compensate',
+            },
           );
         },
         { commitEach: true },

@@ -73,7 +73,7 @@ describe('a step that takes longer than the turn budget', () => {
           began.resolve();
           await new Promise(() => undefined);
         },
-        { compensateUnknown: () => void did.push('look up charge') },
+        { compensate: () => void did.push('look up charge'), unknown: 'compensate' },
       );
       return 'done';
     });

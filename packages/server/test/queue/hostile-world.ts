@@ -207,7 +207,7 @@ export class HostileWorld {
         },
         {
           compensate: ({ stepKey }) => this.#undo(stepKey),
-          compensateUnknown: ({ stepKey }) => this.#undo(stepKey),
+          unknown: 'compensate',
         },
       ) as never;
     const polls = (index: number, times: number): Steps<unknown> =>

@@ -314,7 +314,8 @@ describe('a client beside the queue', () => {
       order(function* () {
         const { ok } = yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: 2 * hour });
         yield* step('ship', ({ idempotencyKey }) => void keys.push(idempotencyKey), {
-          compensateUnknown: () => undefined,
+          compensate: () => undefined,
+          unknown: 'compensate',
         });
         return ok;
       }),

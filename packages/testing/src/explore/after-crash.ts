@@ -78,7 +78,7 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
   return {
     what:
       `'${id}' happened in a request that died, the repeated request failed, and nothing undoes or names '${id}'. ` +
-      'Add `compensateUnknown: ({ stepKey, idempotencyKey }) => …` to the step, or at least `compensate`, to name the step. ' +
+      "Add `unknown: 'compensate'` to the step, whose `compensate` then finds the effect by stepKey, or at least `compensate`, to name the step. " +
       "Only a guard knows of interrupted requests: declare forks: 'refuse'. If the effect does no harm, pass " +
       `{ harmless: ['${id}'] }.`,
     expects,

@@ -131,7 +131,7 @@ function faultsOfUndo(id: string): readonly Fault[] {
   ];
 }
 
-/** Adds advice on `compensateUnknown` to a failed check of an unknown outcome. */
+/** Adds advice on `unknown: 'compensate'` to a failed check of an unknown outcome. */
 function adviseOnUnknown(finding: Finding, ran: Explored | undefined): Finding {
   const [rule] = finding.case.fault;
   if (rule === undefined || (rule.kind !== 'lose' && rule.kind !== 'timeout')) return finding;
@@ -140,6 +140,6 @@ function adviseOnUnknown(finding: Finding, ran: Explored | undefined): Finding {
   if (ran?.run.uncompensated.includes(id) !== true || ran.world.runs.has(`~${id}`)) return finding;
   const advice =
     `The outcome of '${id}' is unknown: the saga did not call its \`compensate\`, and left '${id}' uncompensated. Add ` +
-    '`compensateUnknown: ({ stepKey, idempotencyKey }) => …` to the step, which undoes the effect by stepKey, if there is one.';
+    "`unknown: 'compensate'` to the step, and let its `compensate` undo the effect by stepKey, if there is one.";
   return { ...finding, what: `${finding.what}\n\n${advice}` };
 }

@@ -27,8 +27,8 @@ export function forgotten(
         'to the step, which undoes the effect by its result or by stepKey, and sends idempotencyKey with the undo. ' +
         `If there is nothing to undo, pass { harmless: ['${left.id}'] }. If there is no way back, yield* pivot(…).`
       : `the outcome of '${left.id}' is unknown, the saga failed, and its error does not name '${left.id}'. Add ` +
-        '`compensateUnknown: ({ stepKey, idempotencyKey }) => …` to the step, or at least `compensate`, to name the step as ' +
-        `uncompensated. If the effect does no harm, pass { harmless: ['${left.id}'] }.`;
+        "`unknown: 'compensate'` to the step, whose `compensate` then finds the effect by stepKey, or at least `compensate`, to name " +
+        `the step as uncompensated. If the effect does no harm, pass { harmless: ['${left.id}'] }.`;
     return { what, expects };
   }
   const order = happened.map(({ id }) => id).toReversed();
@@ -48,7 +48,7 @@ export function forgotten(
 export function promiseLeft({ id, sure }: Happened): string {
   return (
     `${sure ? `'${id}' happened` : `the outcome of '${id}' is unknown`}, the saga failed, and nothing undoes or names '${id}': a ` +
-    'promise of a machine has no undo. Invoke a `step` of @mcp-saga/xstate with `compensate` and `compensateUnknown` instead. ' +
+    "promise of a machine has no undo. Invoke a `step` of @mcp-saga/xstate with `compensate` and `unknown: 'compensate'` instead. " +
     `If the promise only reads, pass { harmless: ['${id}'] }.`
   );
 }

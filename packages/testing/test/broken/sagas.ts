@@ -47,14 +47,15 @@ export const drawsLots = saga({ name: 'drawsLots', version: '1' }, function* () 
   return 'drawn';
 });
 
-function holding(unknown: {
-  readonly compensateUnknown?: () => never;
+function holding(undo: {
+  readonly compensate?: () => never;
+  readonly unknown?: 'compensate';
 }): Saga<undefined, undefined> {
-  const name = unknown.compensateUnknown === undefined ? 'leavesUnknown' : 'failsUnknown';
+  const name = undo.compensate === undefined ? 'leavesUnknown' : 'failsUnknown';
   return saga({ name, version: '1', forks: 'refuse' }, function* () {
     yield* step('hold', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
       compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
-      ...unknown,
+      ...undo,
     });
     return 'held';
   });
@@ -65,9 +66,10 @@ export const leavesUnknown = holding({});
 
 /** Wants to undo it then as well, and cannot. */
 export const failsUnknown = holding({
-  compensateUnknown: () => {
+  compensate: () => {
     throw new Error('down');
   },
+  unknown: 'compensate',
 });
 
 /** Says what day it is at the machine. */
@@ -201,7 +203,8 @@ function baking(body: () => Generator<unknown, void>): Saga<undefined, undefined
 }
 const bakes = () =>
   step('bake', ({ idempotencyKey }) => idempotencyKey, {
-    compensateUnknown: ({ stepKey }) => stepKey,
+    compensate: ({ stepKey }) => stepKey,
+    unknown: 'compensate',
   });
 
 /** Does not store its failure before the undo. */
@@ -227,8 +230,9 @@ export const undoesItself = saga(
   { name: 'undoesItself', version: '1', forks: 'refuse' },
   function* () {
     yield* step('hold', ({ idempotencyKey }) => holds.do(idempotencyKey, 'a room'), {
-      compensate: ({ idempotencyKey }) => holds.undo(idempotencyKey),
-      compensateUnknown: ({ stepKey }) => holds.undo(stepKey),
+      compensate: ({ outcome, stepKey, idempotencyKey }) =>
+        holds.undo(outcome === 'done' ? idempotencyKey : stepKey),
+      unknown: 'compensate',
     });
     yield* step('pay', () => 'paid');
     return 'held';

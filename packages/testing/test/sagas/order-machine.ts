@@ -11,11 +11,11 @@ const machine = setup({
     ask,
     charge: step(({ idempotencyKey }) => shop.charge(100, idempotencyKey), {
       compensate: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
-      compensateUnknown: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
+      unknown: 'compensate',
     }),
     ship: step(({ idempotencyKey }) => shop.ship('', idempotencyKey), {
       compensate: ({ stepKey, idempotencyKey }) => shop.recall(stepKey, idempotencyKey),
-      compensateUnknown: ({ stepKey, idempotencyKey }) => shop.recall(stepKey, idempotencyKey),
+      unknown: 'compensate',
     }),
   },
 }).createMachine({

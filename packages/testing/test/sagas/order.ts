@@ -17,8 +17,9 @@ export const order = saga(
       'charge',
       ({ idempotencyKey }) => shop.charge(cents, idempotencyKey),
       {
-        compensate: ({ result, idempotencyKey }) => shop.refund(result.id, idempotencyKey),
-        compensateUnknown: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
+        compensate: ({ outcome, result, stepKey, idempotencyKey }) =>
+          shop.refund(outcome === 'done' ? result.id : stepKey, idempotencyKey),
+        unknown: 'compensate',
         timeoutMs: 10_000,
         retry: { attempts: 3, delayMs: 100, jitter: false },
       },
@@ -27,7 +28,7 @@ export const order = saga(
     if (!sure) throw new Error('not sure');
     yield* step('ship', ({ idempotencyKey }) => shop.ship(payment.id, idempotencyKey), {
       compensate: ({ stepKey, idempotencyKey }) => shop.recall(stepKey, idempotencyKey),
-      compensateUnknown: ({ stepKey, idempotencyKey }) => shop.recall(stepKey, idempotencyKey),
+      unknown: 'compensate',
     });
     yield* pivot('shipped');
     yield* step('thank', ({ idempotencyKey }) => shop.mail('Thank you', idempotencyKey));

@@ -67,8 +67,9 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
             when: (error) => (error as { status?: number }).status !== 400,
           },
           timeoutMs: 5_000,
-          compensate: ({ result }) => void done.push(`refund ${result.id}`),
-          compensateUnknown: () => void done.push('refund'),
+          compensate: ({ outcome, result }) =>
+            void done.push(outcome === 'done' ? `refund ${result.id}` : 'refund'),
+          unknown: 'compensate',
         },
       ),
       ask: elicit({

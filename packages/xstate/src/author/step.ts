@@ -5,6 +5,7 @@ import {
   type Compensable,
   type StepContext,
   type StepOptions,
+  type WhenUnknown,
 } from '@mcp-saga/core';
 import { assertKnownOptions, specOf, type StepSpec } from '@mcp-saga/core/program';
 import type { NamesOf } from '@mcp-saga/core/shared';
@@ -14,10 +15,10 @@ import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-lo
 const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
 /** Options of {@link step}. See the options of `step` in a saga. */
-export interface StepLogicOptions<R, I, U = unknown, V = unknown>
+export interface StepLogicOptions<R, I, U = unknown, When extends WhenUnknown = WhenUnknown>
   extends
     Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>,
-    Compensable<R, I, U, V> {
+    Compensable<R, I, U, true, When> {
   /**
    * Description for clients and users: a text, or a function of `input`. If the function throws,
    * there is no label.
@@ -31,7 +32,7 @@ const names: NamesOf<StepLogicOptions<unknown, unknown>> = {
   once: true,
   undo: true,
   compensate: true,
-  compensateUnknown: true,
+  unknown: true,
   label: true,
 };
 
@@ -65,9 +66,9 @@ export interface StepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndE
  * );
  * ```
  */
-export function step<R, I = undefined, U = unknown, V = unknown>(
+export function step<R, I = undefined, U = unknown, When extends WhenUnknown = 'report'>(
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
-  options: StepLogicOptions<R, I, U, V> = {},
+  options: StepLogicOptions<R, I, U, When> = {},
 ): StepLogic<R, I> {
   assertKnownOptions('step', undefined, options, names);
   const { label, ...others } = options;

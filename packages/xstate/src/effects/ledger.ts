@@ -174,11 +174,11 @@ export class Ledger {
    * machine.
    */
   #bind(path: string, { undo }: StepSpec, input: unknown, result: unknown): void {
-    const known = undo?.known;
-    if (known === undefined || !('bind' in known)) return;
+    const work = undo?.work;
+    if (work === undefined || !('bind' in work)) return;
     let text = encode(null);
     try {
-      const { name, args } = known.bind({ result: result as never, input: input as never });
+      const { name, args } = work.bind({ outcome: 'done', result, input } as never);
       // Actor IDs can contain parentheses, which mark keys elsewhere: null says that there is no
       // key.
       text = encode([name, args, null]);

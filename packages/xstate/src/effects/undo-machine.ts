@@ -192,46 +192,45 @@ function stepOf(options: MachineProgramOptions, entry: LedgerEntry): StepSpec {
 
 interface UndoneEffect {
   readonly logic: string;
-  readonly facts: { readonly input: unknown; readonly result?: unknown };
+  readonly facts: {
+    readonly outcome: 'done' | 'unknown';
+    readonly result: unknown;
+    readonly input: unknown;
+  };
 }
 
 function effectToUndo({ type, value }: LedgerEntry): UndoneEffect | undefined {
   if (type === 'unknown') {
     const { name, data } = value as StepErrorData;
-    return { logic: name, facts: { input: data } };
+    return { logic: name, facts: { outcome: 'unknown', result: undefined, input: data } };
   }
   if (type !== 'done') return undefined;
   const [logic, input, result] = value as DoneEffect;
-  return { logic, facts: { input, result } };
+  return { logic, facts: { outcome: 'done', result, input } };
 }
 
 /** Returns the undo of an effect in the current code. Without one, the effect is uncompensated. */
 function toUndo(spec: EffectSpec | undefined, { facts }: UndoneEffect): StepUndo {
   const gone: StepUndo = {
-    known: {
+    work: {
       name: '',
       run: () => undefined,
       bind: () => {
         throw new TypeError('The code of this undo no longer exists.');
       },
     },
-    unknown: undefined,
+    undoesUnknown: false,
     label: undefined,
     retry: defaultUndoRetry,
     timeoutMs: undefined,
   };
   if (spec?.undo === undefined) return gone;
-  const { known, unknown } = spec.undo;
+  const { work } = spec.undo;
   return {
     ...spec.undo,
     label: spec.labelOf(facts.input),
-    known:
-      known === undefined
-        ? gone.known
-        : 'bind' in known
-          ? { ...known, bind: () => known.bind(facts as never) }
-          : withFacts(known, facts),
-    unknown: unknown === undefined ? undefined : withFacts(unknown, facts),
+    work:
+      'bind' in work ? { ...work, bind: () => work.bind(facts as never) } : withFacts(work, facts),
   };
 }
 
@@ -243,7 +242,7 @@ function withFacts(work: UndoWork, facts: UndoneEffect['facts']): UndoWork {
       {},
       {
         ...Object.getOwnPropertyDescriptors(context),
-        ...Object.getOwnPropertyDescriptors({ result: undefined, ...facts }),
+        ...Object.getOwnPropertyDescriptors(facts),
       },
     ) as never;
   return work.kind === 'generator'

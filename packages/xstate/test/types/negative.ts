@@ -37,7 +37,7 @@ function* asks() {
 // @ts-expect-error -- an undo that asks
 step(() => 5, { compensate: asks });
 // @ts-expect-error -- an undo of an unknown outcome that asks
-step(() => 5, { compensateUnknown: asks });
+step(() => 5, { compensate: asks, unknown: 'compensate' });
 // @ts-expect-error -- an event that nothing authenticates
 waitFor({ schema: Name, register: () => {}, timeoutMs: 1 });
 

@@ -15,11 +15,12 @@ export const refund = saga(
     });
     yield* step('pay', ({ idempotencyKey }) => bank.pay(order, euros, idempotencyKey), {
       compensate: ({ stepKey }) => bank.takeBack(stepKey),
-      compensateUnknown: ({ stepKey }) => bank.takeBack(stepKey),
+      unknown: 'compensate',
       timeoutMs: 10_000,
     });
     yield* step('enter', ({ idempotencyKey }) => books.enter(order, euros, idempotencyKey), {
-      compensateUnknown: ({ stepKey }) => books.strike(stepKey),
+      compensate: ({ stepKey }) => books.strike(stepKey),
+      unknown: 'compensate',
       retry: 3,
     });
     return `Refunded ${euros} EUR for ${order}.`;
