@@ -35,7 +35,7 @@ export const bookTrip = saga(
     yield* step('pay', ({ idempotencyKey }) => agency.pay(city, idempotencyKey), { retry: 3 });
     yield* pivot('paid');
     yield* step('mail', ({ idempotencyKey }) => agency.mail(city, idempotencyKey), {
-      retry: { attempts: 2, delayMs: 1 },
+      retry: { attempts: 2, delay: 1 },
     });
     return `Have a good time in ${city}.`;
   },

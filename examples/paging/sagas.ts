@@ -37,8 +37,8 @@ export const addProduct = saga(
       'found',
       async ({ signal }) => ((await shop.search(name, signal)).found ? true : undefined),
       {
-        everyMs: 100,
-        totalTimeoutMs: 60_000,
+        every: 100,
+        timeout: '1m',
         report: ({ asked }) => `${id} is added. Searched ${asked} times: not found yet.`,
       },
     );

@@ -9,7 +9,7 @@ const sagas = serveSagas({
   limits: {
     // Returns a token for each wait at once. By default, the host holds a wait for up to 20
     // seconds.
-    maxHoldMs: 0,
+    maxHold: 0,
   },
 });
 

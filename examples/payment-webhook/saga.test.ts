@@ -28,7 +28,7 @@ const placed = testSaga(order, {
   .on.step('reserve', ({ idempotencyKey }) => void reserved.do(idempotencyKey, 'o-1'))
   .on.step('~reserve', ({ stepKey = '' }) => reserved.undo(stepKey))
   .on.step('ship', ({ idempotencyKey }) => shipped.do(idempotencyKey, 'parcel-1'));
-const ordered = placed.on.event('payment', paid, { afterMs: 2 * hour });
+const ordered = placed.on.event('payment', paid, { after: 2 * hour });
 
 it('ships when the payment arrives', async () => {
   const run = await ordered.run();

@@ -34,7 +34,7 @@ export const order = saga(
         register: ({ url, idempotencyKey, signal }) =>
           provider.checkout({ order: name, cents, webhook: url }, idempotencyKey, signal),
         verify: 'provider',
-        timeoutMs: 24 * hour,
+        timeout: 24 * hour,
       });
     } catch (error) {
       if (!(error instanceof StepTimedOut)) throw error;

@@ -33,8 +33,8 @@ it('pays if two of three managers approve, and reminds only the silent one', asy
   const run = await requested.on
     .approval('manager', [
       { by: 'ann' },
-      { by: 'bob', approved: false, afterMs: hour },
-      { by: 'cy', afterMs: 5 * hour },
+      { by: 'bob', approved: false, after: hour },
+      { by: 'cy', after: 5 * hour },
     ])
     .run();
   expect(run.result).toBe('25.00 EUR for order o-1 are refunded.');

@@ -39,8 +39,8 @@ export const refund = saga(
         const text = `${isReminder ? 'Reminder: ' : ''}Refund ${euros}? ${url}`;
         return outbox.send({ to, text }, idempotencyKey, signal);
       },
-      remindEveryMs: 4 * hour,
-      timeoutMs: 48 * hour,
+      remindEvery: 4 * hour,
+      timeout: 48 * hour,
     });
     if (!decision.approved)
       return yield* abort(`The refund of order ${order} was not approved: ${decision.reason}.`);

@@ -18,7 +18,14 @@ import { done, hold, pay, reserve, ship } from './effects/undo.ts';
 import { build, builds, list, publish, remind } from './effects/wait.ts';
 import { fences, pages, read } from './markdown.ts';
 
-const definers = ['saga', 'promptSaga', 'resourceSaga', 'compensator', 'withJsonSchema'];
+const definers = [
+  'saga',
+  'promptSaga',
+  'resourceSaga',
+  'compensator',
+  'withJsonSchema',
+  'duration',
+];
 const hosts = [
   'createSagaHost',
   'generateKey',
@@ -48,7 +55,7 @@ describe('the reference of effects', () => {
       ),
     );
     const named = [...effects, 'elicit.outcome'];
-    expect(named).toHaveLength(29);
+    expect(named).toHaveLength(28);
     expect([...sections.keys()].filter((name) => name !== '').toSorted()).toEqual(named.toSorted());
     for (const name of named) {
       expect(sections.get(name)).toMatch(
@@ -189,7 +196,7 @@ describe('the examples of effects that wait', () => {
     expect(String(run.trace)).toContain('order 1');
   });
 
-  it('waits with `sleep` and `sleepUntil`', async () => {
+  it('waits with `sleep` for a duration and for a date', async () => {
     const reminded = testSaga(remind, { clock: 0 }).on.elicit('done', { done: true });
     expect((await reminded.run()).result).toBe('Done.');
     const at = '2026-05-01T12:00:00Z';

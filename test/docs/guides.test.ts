@@ -366,37 +366,35 @@ it('continues an approval with other times until such a time has passed', async 
     saga({ name: 'hire', version: '1', forks: 'accept' }, function* () {
       const deliver = (): void => undefined;
       const given = {
-        remindEveryMs: 4,
-        timeoutMs: 48,
-        escalate: [{ afterMs: 10, to: ['boss'] }],
+        remindEvery: 4,
+        timeout: 48,
+        escalate: [{ after: 10, to: ['boss'] }],
         ...times,
       };
-      const { remindEveryMs, timeoutMs, escalate } = given;
+      const { remindEvery, timeout, escalate } = given;
       const { approved } = yield* approval('board', {
         message: 'Hire Ann?',
         to: ['bob'],
         deliver,
-        remindEveryMs: remindEveryMs * hour,
-        timeoutMs: timeoutMs * hour,
-        escalate: escalate.map(({ afterMs, to }) => ({ afterMs: afterMs * hour, to })),
+        remindEvery: remindEvery * hour,
+        timeout: timeout * hour,
+        escalate: escalate.map(({ after, to }) => ({ after: after * hour, to })),
       });
       return approved ? 'Hired.' : 'Not hired.';
     });
   /** Counts the waiting sagas that the change breaks, of one that is answered after some hours. */
   const broken = async (hours: number, times: object): Promise<number> => {
-    const script = testSaga(asking({})).on.approval('board', [
-      { by: 'ann', afterMs: hours * hour },
-    ]);
+    const script = testSaga(asking({})).on.approval('board', [{ by: 'ann', after: hours * hour }]);
     return (await upgradeEverywhere(script, asking(times), { reportOnly: true })).problems.length;
   };
-  const boss = { afterMs: 20, to: ['boss'] };
-  expect(await broken(1, { remindEveryMs: 8 })).toBe(0);
-  expect(await broken(5, { remindEveryMs: 8 })).toBeGreaterThan(0);
+  const boss = { after: 20, to: ['boss'] };
+  expect(await broken(1, { remindEvery: 8 })).toBe(0);
+  expect(await broken(5, { remindEvery: 8 })).toBeGreaterThan(0);
   expect(await broken(5, { escalate: [boss] })).toBe(0);
   expect(await broken(11, { escalate: [boss] })).toBeGreaterThan(0);
-  expect(await broken(11, { timeoutMs: 96 })).toBe(0);
-  expect(await broken(11, { timeoutMs: 30 })).toBe(0);
-  expect(await broken(11, { timeoutMs: 3 })).toBeGreaterThan(0);
+  expect(await broken(11, { timeout: 96 })).toBe(0);
+  expect(await broken(11, { timeout: 30 })).toBe(0);
+  expect(await broken(11, { timeout: 3 })).toBeGreaterThan(0);
 });
 
 it('continues older sagas after a change of their code', async () => {

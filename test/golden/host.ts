@@ -48,7 +48,7 @@ export function goldenHost(
     testing: { environment: 'test', clock },
     compensators: [refund],
     hooks,
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     ...options,
   });
 }

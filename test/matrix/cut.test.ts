@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { expectLogs } from '../support/logs.ts';
 
-expectLogs(/guard\.leaseMs .* is less than limits\.turnBudgetMs/);
+expectLogs(/guard\.lease .* is less than limits\.turnBudget/);
 
 const Go = z.object({ go: z.boolean() });
 const accept = { action: 'accept', content: { go: true } };
@@ -119,7 +119,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
       keys: generateKey(),
       answers: { model: 'accept' },
       hooks: { onTurn: () => undefined, onError: () => undefined },
-      ...(store === undefined ? {} : { guard: { store, leaseMs: 500 } }),
+      ...(store === undefined ? {} : { guard: { store, lease: 500 } }),
     });
     const server = serve({
       fetch: (request) => sagas.fetch(request),

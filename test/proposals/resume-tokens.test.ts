@@ -198,7 +198,7 @@ testStatements(proposal, [
     level: 'should',
     says: 'a token after its time is invalid (-32602)',
     holds: async (era) => {
-      const { server, clock } = servedWith({ limits: { tokenTtlMs: 1_000 } });
+      const { server, clock } = servedWith({ limits: { tokenTtl: 1_000 } });
       const token = tokenOf(await call(server, era));
       clock.now += 60_000;
       expect(await resume(server, era, token)).toMatchObject(refused);

@@ -123,7 +123,7 @@ async function expectSizes(column: string, { store, bytes, entries }: Measured):
       of: 3,
       link: 'accept',
       deliver: async ({ url }) => void links.push(url),
-      timeoutMs: hour,
+      timeout: hour,
     });
     return `${answers.length} answers`;
   });
@@ -134,7 +134,7 @@ async function expectSizes(column: string, { store, bytes, entries }: Measured):
     store,
     outside: { url: 'https://shop.example' },
     // Without a queue, a turn waits for answers.
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
   });
   const approve = (recipient: number) => async (index: number) => {
     const body = new URLSearchParams({ decision: 'approve', f0: 'Tested on three machines' });

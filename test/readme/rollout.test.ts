@@ -40,7 +40,7 @@ class Balancer {
       audience: 'shop',
       testing: { environment: 'production' },
       answers: { model: 'accept' },
-      tasks: { store: memoryStore(), bearer: 'accept', pollIntervalMs: 1 },
+      tasks: { store: memoryStore(), bearer: 'accept', pollInterval: 1 },
       hooks: { onError: () => undefined },
     } as const;
     this.#hosts = releases.map((sagas) => createSagaHost({ ...shared, sagas }));

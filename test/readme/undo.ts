@@ -13,7 +13,7 @@ export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function
         : // The call timed out, or its response was lost: the money may have moved.
           bank.refundIfCharged(stepKey, idempotencyKey),
     unknown: 'compensate',
-    timeoutMs: 10_000,
+    timeout: '10s',
     retry: 3,
   });
   const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });

@@ -60,7 +60,7 @@ describe.skipIf(isSkipped)(
             'Refund 1,000 € to a customer with a very-long-name-that-has-no-place-to-break-within-a-narrow-window?',
           schema: Every,
           link: 'accept',
-          timeoutMs: 86_400_000,
+          timeout: 86_400_000,
           deliver: ({ url }) => void urls.push(url),
         });
         return JSON.stringify(decision.answers[0]?.content);
@@ -70,7 +70,7 @@ describe.skipIf(isSkipped)(
         audience: 'shop',
         keys: 'ephemeral',
         outside: { url: originOf(server), store: memoryStore() },
-        limits: { maxHoldMs: 0 },
+        limits: { maxHold: 0 },
         testing: { environment: 'test' },
       });
       browser = await openBrowser();

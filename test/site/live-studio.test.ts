@@ -413,7 +413,7 @@ export const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, fu
     message: 'Pay 5 EUR?',
     link: 'accept',
     deliver: () => undefined,
-    timeoutMs: 86_400_000,
+    timeout: 86_400_000,
   });
   return approved ? 'Paid' : 'Not paid';
 });`;

@@ -595,7 +595,7 @@ describeWith(
       const text = `import { poll, saga } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';
 export const build = saga({ name: 'build', version: '1' }, function* () {
-  const result = yield* poll('result', ({ attempt }) => (attempt < 9 ? undefined : 'green'), { everyMs: 5_000, totalTimeoutMs: 600_000 });
+  const result = yield* poll('result', ({ attempt }) => (attempt < 9 ? undefined : 'green'), { every: 5_000, timeout: 600_000 });
   return result;
 });
 export const script = testSaga(build);`;

@@ -34,12 +34,12 @@ export function start(
   args: readonly string[],
   env: { readonly [name: string]: string | undefined } = {},
   cwd: string = root,
-  timeoutMs: number = longestWait,
+  timeout: number = longestWait,
 ): Command {
   const child: ChildProcessWithoutNullStreams = spawn(file, args, {
     cwd,
     env: { ...process.env, ...env },
-    timeout: timeoutMs,
+    timeout: timeout,
     killSignal: 'SIGKILL',
   });
   let output = '';

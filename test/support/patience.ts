@@ -14,4 +14,4 @@ export const longestTest = 2 * longestWait;
  * Options of a store whose database is as slow as the machine. The stores' own limits are some
  * seconds, which suit production.
  */
-export const patient: { readonly timeoutMs: number } = { timeoutMs: longestWait };
+export const patient: { readonly timeout: number } = { timeout: longestWait };

@@ -98,15 +98,15 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
 
   // Steps: no error tells of `forks`
   'a misspelt option of a step': {
-    code: body("yield* step('a', () => 1, { timeout: 5 });"),
-    says: /'timeout' does not exist .*Did you mean to write 'timeoutMs'/,
+    code: body("yield* step('a', () => 1, { timeOut: 5 });"),
+    says: /'timeOut' does not exist .*Did you mean to write 'timeout'/,
   },
   'a misspelt undo': {
     code: undone("yield* step('a', () => 1, { compansate: () => {} });"),
     says: /'compansate' does not exist .*Did you mean to write 'compensate'/,
   },
   'a retry without attempts': {
-    code: body("yield* step('a', () => 1, { retry: { delayMs: 1 } });"),
+    code: body("yield* step('a', () => 1, { retry: { delay: 1 } });"),
     says: /Property 'attempts' is missing .*required in type 'RetryPolicy'/,
   },
   'a step that returns an instance': {
@@ -225,18 +225,18 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
     says: form,
   },
   'an event that nothing authenticates': {
-    code: body("yield* waitFor('e', { schema: Sure, register: () => {}, timeoutMs: 1 });"),
+    code: body("yield* waitFor('e', { schema: Sure, register: () => {}, timeout: 1 });"),
     says: /Property '(?:verify|link)' is missing/,
   },
   'an event with a check and a link': {
     code: body(
-      "yield* waitFor('e', { schema: Sure, register: () => {}, timeoutMs: 1, verify: 'bank', link: 'accept' });",
+      "yield* waitFor('e', { schema: Sure, register: () => {}, timeout: 1, verify: 'bank', link: 'accept' });",
     ),
     says: /"With `link`, omit `verify`"/,
   },
   'a recipient that JSON lacks': {
     code: body(
-      "yield* approval('a', { message: 'm', to: [{ since: new Date() }], deliver: () => {}, timeoutMs: 1 });",
+      "yield* approval('a', { message: 'm', to: [{ since: new Date() }], deliver: () => {}, timeout: 1 });",
     ),
     says: json('A recipient of an approval', '\\{ readonly since: Date; \\}'),
   },

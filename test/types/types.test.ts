@@ -92,7 +92,7 @@ const refusedSteps: typeof refused = {
     says: /A step is a function or an async function\. It must not be a generator/,
   },
   'poll-result': {
-    code: `${order} poll('x', () => new Order(), { everyMs: 1, totalTimeoutMs: 2 });`,
+    code: `${order} poll('x', () => new Order(), { every: 1, timeout: 2 });`,
     says: /A poll must return plain data.* Order\]/,
   },
   'undo-word': {

@@ -196,7 +196,7 @@ const ask = saga({ name: 'ask', version: '1', forks: 'accept' }, function* () {
   const { approved } = yield* approval('manager', {
     message: 'Approve?',
     link: 'accept',
-    timeoutMs: 60_000,
+    timeout: 60_000,
     deliver: ({ url }) => console.log('LINK ' + url),
   });
   return approved ? 'approved' : 'denied';
@@ -205,7 +205,7 @@ export const host = createSagaHost({
   sagas: [ask],
   audience: 'shop',
   keys: 'ephemeral',
-  limits: { maxHoldMs: 0 },
+  limits: { maxHold: 0 },
 });`,
     });
     const { dev, url } = await startDev(join(folder, 'host.ts'));

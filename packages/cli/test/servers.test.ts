@@ -44,8 +44,8 @@ let isTruckShown = false;
 
 const truck = saga({ name: 'truck', version: '1' }, function* () {
   return yield* poll('arrived', () => (isTruckShown ? 'arrived' : undefined), {
-    everyMs: 1,
-    totalTimeoutMs: longestWait,
+    every: 1,
+    timeout: longestWait,
     report: () => 'The truck is on its way.',
   });
 });
@@ -83,7 +83,7 @@ beforeAll(async () => {
         sagas: [refund, place, both, truck, pay, copy, track, ready, pages],
         keys,
         answers: { model: 'accept' },
-        limits: { maxHoldMs: 0 },
+        limits: { maxHold: 0 },
       }),
       port: 0,
       hostname: '127.0.0.1',

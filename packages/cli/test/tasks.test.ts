@@ -29,8 +29,8 @@ const report = saga(
       schema: z.object({ sure: z.boolean() }),
     });
     const rows = yield* poll('rows', () => (isStatusShown ? 7 : undefined), {
-      everyMs: 10,
-      totalTimeoutMs: longestWait,
+      every: 10,
+      timeout: longestWait,
       report: () => 'The warehouse counts.',
     });
     return { rows: sure ? rows : 0 };
@@ -72,7 +72,7 @@ beforeAll(async () => {
       hostname: '127.0.0.1',
       silent: true,
     });
-  const tasks = { store: memoryStore(), bearer: 'accept', pollIntervalMs: 10 } as const;
+  const tasks = { store: memoryStore(), bearer: 'accept', pollInterval: 10 } as const;
   servers = [served({ sagas: [report, pay, advise, failing, refund], tasks }), served({})];
   await Promise.all(servers.map((server) => server.ready()));
   [url = '', withoutTasks = ''] = servers.map((server) => new URL('/mcp', server.url).href);

@@ -1,4 +1,10 @@
-import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
+import type { Duration } from '@mcp-saga/core';
+import {
+  durationOption,
+  optionError,
+  rejectUnknownOption,
+  type NamesOf,
+} from '@mcp-saga/core/shared';
 import type { ObjectMethods, ObjectReply } from './saga-object.ts';
 
 /** Required methods of a binding to Durable Objects, such as `env.SAGAS`. */
@@ -15,13 +21,13 @@ export interface DurableObjectNamespaceLike {
 /** Options of {@link durableObjectStore} and {@link alarmQueue}. */
 export interface DurableObjectOptions {
   /**
-   * Maximum time to wait for a reply of an object, in milliseconds.
-   * @default 5000
+   * Maximum time to wait for a reply of an object.
+   * @default '5s'
    */
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
 }
 
-const optionNames: NamesOf<DurableObjectOptions> = { timeoutMs: true };
+const optionNames: NamesOf<DurableObjectOptions> = { timeout: true };
 
 /** Attempts of a call, if Cloudflare says that the call may be repeated. */
 const maxAttempts = 3;
@@ -47,9 +53,7 @@ export function objectsOf(
   options: DurableObjectOptions,
 ): AskObject {
   rejectUnknownOption(maker, options, optionNames);
-  const { timeoutMs = 5_000 } = options;
-  if (!(timeoutMs > 0))
-    throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  const timeoutMs = durationOption('timeout', options.timeout ?? 5_000);
   const { idFromName, get } = Object(namespace) as { readonly [name: string]: unknown };
   if (typeof idFromName !== 'function' || typeof get !== 'function') {
     throw optionError(

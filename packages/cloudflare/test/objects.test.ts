@@ -171,7 +171,7 @@ describe('a repeated call', () => {
     expect(fetch).toHaveBeenCalledTimes(3);
   });
 
-  it('ends after `timeoutMs`', async () => {
+  it('ends after `timeout`', async () => {
     const hangs: DurableObjectNamespaceLike = {
       idFromName: (name) => name,
       get: () => ({
@@ -181,7 +181,7 @@ describe('a repeated call', () => {
           }),
       }),
     };
-    const store = durableObjectStore(hangs, { timeoutMs: 1 });
+    const store = durableObjectStore(hangs, { timeout: 1 });
     await expect(async () => store.read(task)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
@@ -197,11 +197,11 @@ describe('the options', () => {
     const invalid = { code: 'invalid_option' };
     for (const other of [undefined, {}, { get: () => undefined }, 'SAGAS'])
       expect(() => make(given(other))).toThrow(expect.objectContaining(invalid) as Error);
-    expect(() => make(namespace, { timeout: 1 } as DurableObjectOptions)).toThrow(
+    expect(() => make(namespace, { timeoutMs: 1 } as DurableObjectOptions)).toThrow(
       expect.objectContaining({ code: 'unknown_option' }) as Error,
     );
     for (const timeoutMs of [0, -1, Number.NaN])
-      expect(() => make(namespace, { timeoutMs })).toThrow(RangeError);
+      expect(() => make(namespace, { timeout: timeoutMs })).toThrow(RangeError);
   });
 
   it('of a class are checked', () => {

@@ -53,7 +53,7 @@ export { compensator } from './author/compensator.ts';
 export { ignore } from './author/ignore.ts';
 export { continueAs } from './author/continue-as.ts';
 export { patched, type PatchOptions } from './author/patched.ts';
-export { poll, sleep, sleepUntil, type PollOptions } from './author/sleep-and-poll.ts';
+export { poll, sleep, type PollOptions } from './author/sleep-and-poll.ts';
 export {
   approval,
   type ApprovalOptions,
@@ -93,6 +93,7 @@ export type {
   SagaOptions,
   ToolResult,
 } from './author/sagas/saga.ts';
+export { duration, type Duration } from './values/duration.ts';
 export type { RetryPolicy } from './values/retry.ts';
 export {
   AnswerConflict,

@@ -24,6 +24,7 @@ export type {
   NumberField,
   TextField,
 } from './values/form-field.ts';
+export { durationForms, durationOption, millisecondsOf, type Duration } from './values/duration.ts';
 export { optionError, rejectUnknownOption } from './values/option-error.ts';
 export {
   describeUnknownOption,

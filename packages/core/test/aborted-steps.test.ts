@@ -36,12 +36,9 @@ describe('code that never settles', () => {
     ['step', (run: () => Promise<never>) => step('charge', run)],
     [
       'step with a timeout',
-      (run: () => Promise<never>) => step('charge', run, { timeoutMs: 60_000 }),
+      (run: () => Promise<never>) => step('charge', run, { timeout: 60_000 }),
     ],
-    [
-      'poll',
-      (run: () => Promise<never>) => poll('look', run, { everyMs: 10, totalTimeoutMs: 100 }),
-    ],
+    ['poll', (run: () => Promise<never>) => poll('look', run, { every: 10, timeout: 100 })],
   ])('[E6] delays its request for the abort grace, and no longer: a %s', async (_, make) => {
     const { world, aborting, began, settings, stuck } = aborted();
     const program = sagaOf(() => only(make(stuck)));

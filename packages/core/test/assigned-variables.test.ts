@@ -38,7 +38,7 @@ describe('a variable that is assigned inside a step', () => {
   it('[R1] causes a warning if the result depends on it', async () => {
     const { outcome, warnings } = await first(function* () {
       let total = 0;
-      yield* poll('sum', () => (total = 5), { everyMs: 10, totalTimeoutMs: 100 });
+      yield* poll('sum', () => (total = 5), { every: 10, timeout: 100 });
       return `${total}`;
     });
     expect(completed(outcome)).toBe('5');

@@ -53,10 +53,7 @@ function* gen(command: Command<unknown>): Steps<unknown> {
 const waits: [string, () => Steps<unknown>][] = [
   ['a checkpoint', () => gen(checkpoint())],
   ['a sleep', () => gen(sleep(60_000))],
-  [
-    'a poll',
-    () => gen(poll('ready', () => undefined, { everyMs: 60_000, totalTimeoutMs: 600_000 })),
-  ],
+  ['a poll', () => gen(poll('ready', () => undefined, { every: 60_000, timeout: 600_000 }))],
   ['a question', () => gen(ask('sure'))],
 ];
 

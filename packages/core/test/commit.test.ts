@@ -78,7 +78,7 @@ describe('a turn that commits', () => {
   it('[E1] asks open questions at the end of the turn, not at a commit', async () => {
     const program = order(function* () {
       yield* all([
-        elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: 60_000 }),
+        elicit('sure', { message: 'Sure?', schema: Ok, timeout: 60_000 }),
         (function* () {
           yield* step('a', () => 1);
           yield* step('b', () => 2);

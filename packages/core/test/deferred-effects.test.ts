@@ -33,7 +33,7 @@ describe('a turn that defers effects', () => {
     const log: string[] = [];
     const program = saga({ name: 'undoing', version: '1', forks: 'accept' }, function* () {
       yield* step('do', () => void log.push('do'), { compensate: () => void log.push('undo') });
-      yield* poll('poll', () => log.push('poll'), { everyMs: 10, totalTimeoutMs: 100 });
+      yield* poll('poll', () => log.push('poll'), { every: 10, timeout: 100 });
       throw new Error('and fails');
     });
     const first = suspended(await start(program, {}, world, deferring));
@@ -60,7 +60,7 @@ it('a turn with questions reports when its saga continues without the client', a
         ok: elicit('ok', {
           message: 'Ok?',
           schema: Ok,
-          ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+          ...(ttl === undefined ? {} : { timeout: ttl }),
         }),
         ...(ms === undefined ? {} : { late: sleep(ms) }),
       };

@@ -157,19 +157,17 @@ async function tried(
 describe('attempts', () => {
   it('[E2] run one after the other with a growing backoff, randomly between half and all of it', async () => {
     expect((await tried(1)).times).toEqual([0]);
-    expect((await tried({ attempts: 4, delayMs: 100 }, 0)).times).toEqual([0, 50, 150, 350]);
-    expect((await tried({ attempts: 4, delayMs: 100 }, 0.999_999)).times).toEqual([
+    expect((await tried({ attempts: 4, delay: 100 }, 0)).times).toEqual([0, 50, 150, 350]);
+    expect((await tried({ attempts: 4, delay: 100 }, 0.999_999)).times).toEqual([0, 100, 300, 700]);
+    expect((await tried({ attempts: 4, delay: 100, jitter: false }, 0)).times).toEqual([
       0, 100, 300, 700,
     ]);
-    expect((await tried({ attempts: 4, delayMs: 100, jitter: false }, 0)).times).toEqual([
-      0, 100, 300, 700,
-    ]);
-    expect((await tried({ attempts: 4, delayMs: 100, factor: 1, jitter: false })).times).toEqual([
+    expect((await tried({ attempts: 4, delay: 100, factor: 1, jitter: false })).times).toEqual([
       0, 100, 200, 300,
     ]);
-    expect(
-      (await tried({ attempts: 4, delayMs: 100, maxDelayMs: 150, jitter: false })).times,
-    ).toEqual([0, 100, 250, 400]);
+    expect((await tried({ attempts: 4, delay: 100, maxDelay: 150, jitter: false })).times).toEqual([
+      0, 100, 250, 400,
+    ]);
     expect((await tried(3)).times).toEqual([0, 150, 450]);
   });
 
@@ -209,9 +207,9 @@ describe('attempts', () => {
     1.5,
     -1,
     Number.NaN,
-    { attempts: 2, delayMs: -1 },
+    { attempts: 2, delay: -1 },
     { attempts: 2, factor: 0.5 },
-    { attempts: 2, maxDelayMs: Number.NaN },
+    { attempts: 2, maxDelay: Number.NaN },
   ])('[E2] refuses %j as a policy', async (retry) => {
     const { error, times } = await tried(retry);
     expect(error).toMatchObject({ code: 'authoring_error' });
@@ -229,7 +227,7 @@ describe('attempts', () => {
             signals.push(signal);
             return deferred().promise;
           },
-          { timeoutMs: 50, retry: { attempts: 2, delayMs: 100, jitter: false } },
+          { timeout: 50, retry: { attempts: 2, delay: 100, jitter: false } },
         );
       } catch (error) {
         const { name, code, stepId } = error as StepError;
@@ -254,7 +252,7 @@ describe('attempts', () => {
           });
           await world.sleep(49);
         },
-        { timeoutMs: 50 },
+        { timeout: 50 },
       );
       yield* step('t', () => world.sleep(1_000));
       return 'done';
@@ -265,7 +263,7 @@ describe('attempts', () => {
 
   it.each([0, -1, Number.NaN])('[E2] refuses %j as a timeout', async (timeout) => {
     const program = sagaOf(function* () {
-      yield* step('s', () => 1, { timeoutMs: timeout });
+      yield* step('s', () => 1, { timeout: timeout });
       return 'never';
     });
     expect(failed(await start(program))).toMatchObject({ code: 'authoring_error' });
@@ -343,7 +341,7 @@ describe('a backoff longer than the turn', () => {
           if (attempt <= failures) throw new Error(`down ${attempt}`);
           return attempt;
         },
-        { retry: { attempts: 4, delayMs: 10_000, factor: 2, jitter: false } },
+        { retry: { attempts: 4, delay: 10_000, factor: 2, jitter: false } },
       );
       return `done ${result}`;
     });
@@ -429,7 +427,7 @@ describe('a backoff longer than the turn', () => {
               notes.push(`attempt ${attempt}`);
               if (attempt === 1) throw new Error('down');
             },
-            { retry: { attempts: 2, delayMs: 10_000, jitter: false } },
+            { retry: { attempts: 2, delay: 10_000, jitter: false } },
           ),
           asking: asking(),
         });

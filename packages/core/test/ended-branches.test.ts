@@ -46,7 +46,7 @@ describe('changed code that ends a branch', () => {
         };
         yield* all([
           charge(),
-          step('ship', flaky, { retry: { attempts: 2, delayMs: 60_000, jitter: false } }),
+          step('ship', flaky, { retry: { attempts: 2, delay: 60_000, jitter: false } }),
         ]);
       });
     const world = new World();

@@ -273,7 +273,7 @@ describe('any error that a step throws', () => {
 });
 
 describe('an error that the engine throws into a body', () => {
-  const ask = (): Command<unknown> => elicit('q', { message: 'm', schema: End, timeoutMs: 5 });
+  const ask = (): Command<unknown> => elicit('q', { message: 'm', schema: End, timeout: 5 });
   const model = (): Command<unknown> => sample('q', { messages: [], maxTokens: 1 });
   const cannotSample: TurnSettings = {
     replace: { route: ({ need }) => (need === 'sampling' ? 'cannot' : 'ask') },

@@ -430,7 +430,7 @@ describe('all', () => {
               () => {
                 throw new Error('down');
               },
-              { retry: { attempts: 3, delayMs: 100_000 } },
+              { retry: { attempts: 3, delay: 100_000 } },
             );
           } finally {
             note('finally a');
@@ -489,7 +489,7 @@ describe('all', () => {
                 await both.promise;
                 throw new Error('down');
               },
-              { retry: { attempts: 3, delayMs: 100_000 } },
+              { retry: { attempts: 3, delay: 100_000 } },
             ),
           ]);
         } catch (error) {

@@ -16,7 +16,7 @@ const refused = (id: string): Command<unknown> =>
     () => {
       throw new Error('away');
     },
-    { retry: { attempts: 2, delayMs: 60_000, maxDelayMs: 60_000, jitter: false } },
+    { retry: { attempts: 2, delay: 60_000, maxDelay: 60_000, jitter: false } },
   );
 
 /**
@@ -62,7 +62,7 @@ describe('a halted turn', () => {
 
   it('[R3] continues the retries of an undo in later turns of a saga with a mismatch', async () => {
     const attempts: number[] = [];
-    const retry = { attempts: 3, delayMs: 60_000, maxDelayMs: 60_000, jitter: false };
+    const retry = { attempts: 3, delay: 60_000, maxDelay: 60_000, jitter: false };
     const undo = ({ attempt }: { readonly attempt: number }): void => {
       attempts.push(attempt);
       if (attempt < 3) throw new Error('away');

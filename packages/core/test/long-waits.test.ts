@@ -89,7 +89,7 @@ describe('a wait that is too long for the client', () => {
     let asked = 0;
     const ask = (): undefined => void (asked += 1);
     const program = sagaOf(function* () {
-      yield* poll('job', ask, { everyMs: 10_000, totalTimeoutMs: 100_000 });
+      yield* poll('job', ask, { every: 10_000, timeout: 100_000 });
       return '';
     });
     const outcome = await start(program, {}, world, waits({ maxWait: 9_000 }));
@@ -128,7 +128,7 @@ describe('a wait that is too long for the client', () => {
     const program = sagaOf(function* () {
       yield* all([
         step('flaky', () => Promise.reject(new Error('no')), {
-          retry: { attempts: 3, delayMs: 30_000 },
+          retry: { attempts: 3, delay: 30_000 },
         }),
         sleep(90_000),
       ]);
@@ -188,7 +188,7 @@ describe('a turn that only reads', () => {
     yield* elicit('first', { message: 'm', schema: Ok });
     const ends = yield* allSettled({
       step: step('step', note('step')),
-      poll: poll('poll', () => started.push('poll'), { everyMs: 1, totalTimeoutMs: 9_000 }),
+      poll: poll('poll', () => started.push('poll'), { every: 1, timeout: 9_000 }),
       sample: sample('sample', { messages: [], maxTokens: 1 }),
       form: elicit('form', {
         message: 'm',
@@ -255,7 +255,7 @@ describe('a turn that only reads', () => {
   it('[W7] reports open questions even after their deadline', async () => {
     const world = new World();
     const timed = sagaOf(function* () {
-      const outcome = yield* elicit.outcome('ok', { message: 'm', schema: Ok, timeoutMs: 50 });
+      const outcome = yield* elicit.outcome('ok', { message: 'm', schema: Ok, timeout: 50 });
       return outcome.action;
     });
     const { state } = suspended(await start(timed, {}, world));
@@ -305,7 +305,7 @@ describe('a turn that ends after a server step', () => {
         yield* step('a', () => run('a'));
         yield* uuid();
         yield* all([step('b', () => run('b')), step('c', () => run('c'))]);
-        yield* poll('d', () => run('d'), { everyMs: 1, totalTimeoutMs: 9 });
+        yield* poll('d', () => run('d'), { every: 1, timeout: 9 });
         yield* elicit('ok', { message: 'm', schema: Ok });
         yield* step('e', () => run('e'));
         return 'done';
@@ -379,7 +379,7 @@ describe('a turn that ends after a server step', () => {
             if (attempt < 3) throw new Error('no');
             return attempt;
           },
-          { retry: { attempts: 3, delayMs: 40, jitter: false } },
+          { retry: { attempts: 3, delay: 40, jitter: false } },
         );
         yield* all([flaky, step('a', () => run('a'))]);
         return 'done';

@@ -125,8 +125,8 @@ const bodies: Record<string, (did: Did) => Steps<unknown>> = {
       },
     });
     yield* poll('ready', () => ({ done: true as const, value: 1 }), {
-      everyMs: 1_000,
-      totalTimeoutMs: 9_000,
+      every: 1_000,
+      timeout: 9_000,
     });
     yield* book(did, 'b');
   },
@@ -295,7 +295,7 @@ test('[R3] a step that was undone by a mismatch is not undone again by another m
     if (away.delete(id)) throw new Error('away');
     did.push(`undo ${id}`);
   };
-  const retry = { attempts: 2, delayMs: 60_000, maxDelayMs: 60_000, jitter: false };
+  const retry = { attempts: 2, delay: 60_000, maxDelay: 60_000, jitter: false };
   const trip = (isUndone: boolean): Program =>
     saga({ name: 'trip', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
       yield* compensate(undo('first'), { id: 'first', retry });

@@ -386,7 +386,7 @@ describe('a replay that asks for something else', () => {
     [
       'other settings of a step',
       () => gen(step('a', one)),
-      () => gen(step('a', one, { retry: 3, timeoutMs: 5, compress: true })),
+      () => gen(step('a', one, { retry: 3, timeout: 5, compress: true })),
     ],
     ['another function', () => gen(step('a', one)), () => gen(step('a', () => 2))],
     [

@@ -28,7 +28,6 @@ import {
   sample,
   scope,
   sleep,
-  sleepUntil,
   step,
 } from '../src/index.ts';
 import type { Steps } from '../src/model/command.ts';
@@ -280,8 +279,8 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
   [
     'a timeout that is a text',
-    yields(() => step('charge', one, { timeoutMs: '5s' as Any })),
-    'timeoutMs of step',
+    yields(() => step('charge', one, { timeout: '5 sec' as Any })),
+    "timeout of 'charge'",
   ],
   [
     'a key that is a number',
@@ -413,8 +412,8 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
   [
     'a ttl that is a text',
-    yields(() => elicit('a', { ...question, timeoutMs: '5m' as Any })),
-    "timeoutMs of 'a'",
+    yields(() => elicit('a', { ...question, timeout: '5min' as Any })),
+    "timeout of 'a'",
   ],
   [
     'accept that is unknown',
@@ -489,14 +488,13 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 
   // Waits
-  ['sleep() of a text', yields(() => sleep('5s' as Any)), 'sleep() is of type string'],
+  ['sleep() of a text', yields(() => sleep('5 sec' as Any)), 'sleep() is of type string'],
   ['sleep() of NaN', yields(() => sleep(Number.NaN)), 'sleep() is NaN'],
-  ['sleep() below 0', yields(() => sleep(-1)), 'that is 0 or more'],
-  ['sleepUntil() of a number', yields(() => sleepUntil(5 as Any)), 'needs a valid date'],
-  ['sleepUntil() of a text', yields(() => sleepUntil('tomorrow' as Any)), 'needs a valid date'],
+  ['sleep() below 0', yields(() => sleep(-1)), '0 or more'],
+  ['sleep() of an invalid date', yields(() => sleep(new Date('x'))), 'date of sleep() is invalid'],
   [
     'poll() without a function',
-    yields(() => poll('a', undefined as Any, { everyMs: 1, totalTimeoutMs: 2 })),
+    yields(() => poll('a', undefined as Any, { every: 1, timeout: 2 })),
     'needs a function to ask',
   ],
   [
@@ -506,12 +504,12 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
   [
     'poll() without a timeout',
-    yields(() => poll('a', one, { everyMs: 1 } as Any)),
-    'totalTimeoutMs` of poll',
+    yields(() => poll('a', one, { every: 1 } as Any)),
+    'timeout` of poll',
   ],
   [
     'poll() with interval',
-    yields(() => poll('a', one, { interval: 1, totalTimeoutMs: 2 } as Any)),
+    yields(() => poll('a', one, { interval: 1, timeout: 2 } as Any)),
     "has no option 'interval'",
   ],
 
@@ -612,7 +610,7 @@ describe('a mistake in a saga is reported at its definition or in its first turn
     ['a form with a date', 'forms', yields(() => ask(z.object({ day: z.date() })))],
     ['the fields of a form', 'forms', yields(() => ask({ sure: z.boolean() }))],
     ['the fields of an input', 'forms', of(function* () {}, { input: { n: z.number() } })],
-    ['an unknown option', 'unknown_option', yields(() => step('a', one, { timeout: 5 } as Any))],
+    ['an unknown option', 'unknown_option', yields(() => step('a', one, { timeoutMs: 5 } as Any))],
     ['an unknown option of a saga', 'unknown_option', of(function* () {}, { desc: 'x' })],
     ['an async body', 'bodies', of(async () => 'x')],
     ['a body that is no generator', 'bodies', of(() => 'x')],

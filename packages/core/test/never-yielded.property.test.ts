@@ -138,7 +138,7 @@ class Body {
       return id;
     };
     if (kind === 'elicit') return ask(id);
-    return kind === 'step' ? step(id, run) : poll(id, run, { everyMs: 1, totalTimeoutMs: 10 });
+    return kind === 'step' ? step(id, run) : poll(id, run, { every: 1, timeout: 10 });
   }
 
   *#harmless(what: Harmless): Steps<void> {

@@ -59,18 +59,17 @@ const questions: Readonly<Record<string, () => Command<unknown>>> = {
   'elicit.outcome': () => elicit.outcome('sure', { message: 'Sure?', schema: Event }),
   elicitUrl: () => elicitUrl('sure', { message: 'Sure?', url: 'https://a.example' }),
   sample: () => sample('sure', { messages: [], maxTokens: 1 }),
-  approval: () => approval('sure', { message: 'Sure?', deliver: one, timeoutMs: 1_000 }),
-  waitFor: () =>
-    waitFor('sure', { schema: Event, register: one, link: 'accept', timeoutMs: 1_000 }),
+  approval: () => approval('sure', { message: 'Sure?', deliver: one, timeout: 1_000 }),
+  waitFor: () => waitFor('sure', { schema: Event, register: one, link: 'accept', timeout: 1_000 }),
 };
 
 /** Deletes, in a way that a body may write it. `deleted` is called by whatever runs. */
 const effects: Readonly<Record<string, (deleted: () => number) => Command<unknown>>> = {
   'a step': (deleted) => step('delete', deleted),
   'a step with retries': (deleted) => step('delete', deleted, { retry: 3 }),
-  'a poll': (deleted) => poll('delete', deleted, { everyMs: 1, totalTimeoutMs: 10 }),
+  'a poll': (deleted) => poll('delete', deleted, { every: 1, timeout: 10 }),
   'a delivery of an approval': (deleted) =>
-    approval('other', { message: 'Other?', deliver: deleted, timeoutMs: 1_000 }),
+    approval('other', { message: 'Other?', deliver: deleted, timeout: 1_000 }),
   'a step in a scope': (deleted) => scope('s', step('delete', deleted)),
   'a step of a helper in a group': (deleted) =>
     all({
@@ -267,7 +266,7 @@ describe('a question that was never yielded', () => {
     const make = (isNew: boolean): Program =>
       sagaOf(function* () {
         const early = isNew ? ask('sure') : undefined;
-        const retry = { attempts: 2, delayMs: 60_000, jitter: false };
+        const retry = { attempts: 2, delay: 60_000, jitter: false };
         const tries = (): number => {
           if ((ran += 1) === 1) throw new Error('down');
           return ran;
@@ -292,7 +291,7 @@ describe('a question that was never yielded', () => {
       sagaOf(function* () {
         const early = isNew ? ask('sure') : undefined;
         const ready = (): true | undefined => ((asked += 1) > 1 ? true : undefined);
-        yield* poll('a', ready, { everyMs: 60_000, totalTimeoutMs: 600_000 });
+        yield* poll('a', ready, { every: 60_000, timeout: 600_000 });
         if (early !== undefined) yield* early;
         return 'done';
       });
@@ -467,7 +466,7 @@ describe('a result of a body that never yielded a command', () => {
     ...questions,
     listRoots: () => listRoots('roots'),
     step: () => step('a', one),
-    poll: () => poll('a', one, { everyMs: 1, totalTimeoutMs: 10 }),
+    poll: () => poll('a', one, { every: 1, timeout: 10 }),
     checkpoint: () => checkpoint(),
     call: () => call(child, undefined),
     scope: () => scope('s', helper()),

@@ -8,7 +8,6 @@ import {
   race,
   random,
   sleep,
-  sleepUntil,
   step,
   StepTimedOut,
   type Saga,
@@ -25,7 +24,7 @@ const question = (ttl?: number) =>
   elicit('sure', {
     message: 'Sure?',
     schema: Ok,
-    ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+    ...(ttl === undefined ? {} : { timeout: ttl }),
   });
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -163,7 +162,7 @@ describe('a poll with a late client', () => {
         const job = poll(
           'job',
           ({ attempt }) => (asked.push(attempt), isDone() && attempt > 1 ? 'done' : undefined),
-          { everyMs: 10_000, totalTimeoutMs: minute },
+          { every: 10_000, timeout: minute },
         );
         return (yield* race({ job, answer: question() })).winner;
       } catch (error) {
@@ -194,7 +193,7 @@ describe('a poll with a late client', () => {
     let times = 0;
     const world = new World();
     const program = sagaOf(function* () {
-      yield* poll('job', () => void (times += 1), { everyMs: minute, totalTimeoutMs: minute });
+      yield* poll('job', () => void (times += 1), { every: minute, timeout: minute });
       return '';
     });
     const { state, retryAfterMs } = suspended(await start(program, {}, world, unheld));
@@ -212,8 +211,8 @@ describe('a wait of fractional milliseconds', () => {
       yield* sleep(3_600_000 / 7);
       yield* sleep(1_000 * (yield* random()));
       yield* poll('p', ({ attempt }) => (attempt > 1 ? true : undefined), {
-        everyMs: 0.3,
-        totalTimeoutMs: 1.7,
+        every: 0.3,
+        timeout: 1.7,
       });
       yield* question(1_000 / 3);
       return 'done';
@@ -234,7 +233,7 @@ describe('a wait of fractional milliseconds', () => {
   it('[E2] is rounded up between two attempts', async () => {
     const world = new World();
     const failing = step('flaky', () => Promise.reject(new Error('no')), {
-      retry: { attempts: 2, delayMs: 1_000 / 3, jitter: false },
+      retry: { attempts: 2, delay: 1_000 / 3, jitter: false },
     });
     const program = sagaOf(function* () {
       yield* failing;
@@ -247,16 +246,13 @@ describe('a wait of fractional milliseconds', () => {
     ['sleep', () => sleep(Number.NaN)],
     ['sleep', () => sleep(-0.5)],
     ['sleep', () => sleep(Number.POSITIVE_INFINITY)],
-    ["'p'", () => poll('p', () => 1, { everyMs: Number.NaN, totalTimeoutMs: 1 })],
-    ["'p'", () => poll('p', () => 1, { everyMs: 1, totalTimeoutMs: Number.POSITIVE_INFINITY })],
-    ["'p'", () => poll('p', () => 1, { everyMs: -1, totalTimeoutMs: 1 })],
+    ["'p'", () => poll('p', () => 1, { every: Number.NaN, timeout: 1 })],
+    ["'p'", () => poll('p', () => 1, { every: 1, timeout: Number.POSITIVE_INFINITY })],
+    ["'p'", () => poll('p', () => 1, { every: -1, timeout: 1 })],
     ["'sure'", () => question(Number.NaN)],
     ["'sure'", () => question(0)],
-    [
-      "'s'",
-      () => step('s', () => 1, { retry: { attempts: 2, delayMs: Number.POSITIVE_INFINITY } }),
-    ],
-    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delayMs: 1, factor: Number.NaN } })],
+    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delay: Number.POSITIVE_INFINITY } })],
+    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delay: 1, factor: Number.NaN } })],
   ])('refuses an invalid duration with the name of its step: %s', (named, make) => {
     expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
     expect(make).toThrow(named);
@@ -283,13 +279,9 @@ describe('a wait that ends after the lifetime of its saga', () => {
 
   it.each<[string, () => Iterable<unknown>, string]>([
     ['a sleep', () => sleep(30 * day), 'wait sleep'],
-    ['a sleep until a date', () => sleepUntil(new Date(world.time + 7 * day + 1)), 'wait sleep'],
+    ['a sleep until a date', () => sleep(new Date(world.time + 7 * day + 1)), 'wait sleep'],
     ['a sleep beside a question', () => all([sleep(30 * day), question()]), 'wait sleep'],
-    [
-      'a poll',
-      () => poll('p', () => undefined, { everyMs: 8 * day, totalTimeoutMs: 9 * day }),
-      'wait p',
-    ],
+    ['a poll', () => poll('p', () => undefined, { every: 8 * day, timeout: 9 * day }), 'wait p'],
   ])(
     '[W6] is refused at the step with a warning, and replayed as refused: %s',
     async (_, make, said) => {
@@ -309,7 +301,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
   it('[W6] causes only a warning for the deadline of a question or the timeout of a poll', async () => {
     world.warnings.length = 0;
     const program = sagaOf(function* () {
-      const job = poll('job', () => undefined, { everyMs: day, totalTimeoutMs: 30 * day });
+      const job = poll('job', () => undefined, { every: day, timeout: 30 * day });
       return (yield* race({ answer: question(30 * day), job })).winner;
     });
     const first = suspended(await start(program, {}, world, living));
@@ -324,7 +316,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
   it('[E2] fails a step without another attempt', async () => {
     const program = sagaOf(function* () {
       yield* step('flaky', () => Promise.reject(new Error('no')), {
-        retry: { attempts: 3, delayMs: 8 * day, maxDelayMs: 8 * day, jitter: false },
+        retry: { attempts: 3, delay: 8 * day, maxDelay: 8 * day, jitter: false },
       });
       return '';
     });

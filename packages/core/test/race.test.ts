@@ -116,7 +116,7 @@ describe('race', () => {
             yield* all([
               ask('x'),
               sleep(1_000),
-              poll('p', () => undefined, { everyMs: 10, totalTimeoutMs: 100 }),
+              poll('p', () => undefined, { every: 10, timeout: 100 }),
             ]);
           } finally {
             yield* step('last', () => void trace.push('finally'));

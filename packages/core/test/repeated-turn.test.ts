@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { all, elicit, now, poll, race, sleep, sleepUntil, step, type Saga } from '../src/index.ts';
+import { all, elicit, now, poll, race, sleep, step, type Saga } from '../src/index.ts';
 import type { Command, Steps } from '../src/model/command.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, completed, start, suspended, turn, type Answers } from './support/drive.ts';
@@ -13,7 +13,7 @@ const sure = (ttl?: number): Command<{ ok: boolean }> =>
   elicit('sure', {
     message: 'Sure?',
     schema: Ok,
-    ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+    ...(ttl === undefined ? {} : { timeout: ttl }),
   });
 const minute = 60_000;
 const held = { budget: 10 * minute, maxHold: minute };
@@ -80,7 +80,7 @@ describe('a repeated turn', () => {
     const { outcome, lost, take, world, receivedAt } = await repeated(function* (does) {
       const both = all([
         sure(30 * minute),
-        elicit('more', { message: 'More?', schema: Ok, timeoutMs: 30 * minute }),
+        elicit('more', { message: 'More?', schema: Ok, timeout: 30 * minute }),
       ]);
       yield* all([does('charge'), both]);
       return 'both';
@@ -124,7 +124,7 @@ describe('a repeated turn', () => {
           tries.push('check');
           throw new Error('not yet');
         },
-        { retry: { attempts: 2, delayMs: 30 * minute, maxDelayMs: 30 * minute, jitter: false } },
+        { retry: { attempts: 2, delay: 30 * minute, maxDelay: 30 * minute, jitter: false } },
       );
       const { winner } = yield* race({
         work: (function* (): Steps<void> {
@@ -165,7 +165,7 @@ describe('a repeated turn', () => {
           attempts.push(attempt);
           if (attempt <= failures) throw new Error('not yet');
         },
-        { retry: { attempts: 3, delayMs: delay, factor: 1, maxDelayMs: delay, jitter: false } },
+        { retry: { attempts: 3, delay: delay, factor: 1, maxDelay: delay, jitter: false } },
       );
       const work = function* (): Steps<void> {
         yield* sure();
@@ -186,7 +186,7 @@ describe('a repeated turn', () => {
         asked.push(attempt);
         return attempt === 4 ? true : undefined;
       };
-      yield* all([sure(), poll('p', answer, { everyMs: 20_000, totalTimeoutMs: 40 * minute })]);
+      yield* all([sure(), poll('p', answer, { every: 20_000, timeout: 40 * minute })]);
       return 'answered';
     });
     expect(completed(lost)).toBe('answered');
@@ -215,7 +215,7 @@ describe('a repeated turn', () => {
   it('[E1] [W6] gives a new question the full time', async () => {
     const { outcome, world } = await repeated(function* () {
       yield* sure();
-      yield* elicit('more', { message: 'More?', schema: Ok, timeoutMs: 30 * minute });
+      yield* elicit('more', { message: 'More?', schema: Ok, timeout: 30 * minute });
       return 'done';
     });
     expect(suspended(outcome).due).toBe(world.time + 30 * minute);
@@ -225,8 +225,8 @@ describe('a repeated turn', () => {
     let asked = 0;
     const { outcome, lost, take } = await repeated(function* () {
       const polled = poll('p', () => void (asked += 1), {
-        everyMs: 10 * minute,
-        totalTimeoutMs: 40 * minute,
+        every: 10 * minute,
+        timeout: 40 * minute,
       });
       yield* all([sure(), polled]);
       return 'done';
@@ -263,7 +263,7 @@ describe('a repeated turn', () => {
           yield* does('reserve');
           yield* does('charge');
         })(),
-        late: sleepUntil(new Date(began + 30 * minute)),
+        late: sleep(new Date(began + 30 * minute)),
       });
       return winner;
     });

@@ -234,7 +234,7 @@ describe('the result of a server step', () => {
       message: `Step 'order' returned a value that cannot be recorded: value.items[0] is an instance of Order: ${plain}`,
     });
     expect(
-      await told(poll('ready', (): unknown => new Order(), { everyMs: 1, totalTimeoutMs: 2 })),
+      await told(poll('ready', (): unknown => new Order(), { every: 1, timeout: 2 })),
     ).toMatchObject({
       message: `Poll 'ready': its answer is an instance of Order: ${plain}`,
     });
@@ -253,7 +253,7 @@ describe('the result of a server step', () => {
             seen.push(JSON.stringify(given));
             if (attempt === 1) throw new Error('again');
           },
-          { input: mine, retry: { attempts: 2, delayMs: 1 } },
+          { input: mine, retry: { attempts: 2, delay: 1 } },
         );
         seen.push(JSON.stringify(mine));
         yield* ask('end');

@@ -40,7 +40,7 @@ describe('results for undos', () => {
           for (const id of ['a', 'b', 'b']) {
             const result = yield* step(id, () => (id === 'a' ? 'plain' : undone), {
               compress,
-              undo: { retry: { attempts: 2, delayMs: 0 } },
+              undo: { retry: { attempts: 2, delay: 0 } },
               compensate: (undo) => {
                 seen.push([undo.attempt, JSON.stringify(undo.result)]);
                 if (typeof undo.result === 'object') undo.result.list.push(3);

@@ -241,7 +241,7 @@ describe('compensation', () => {
     let attempts = 0;
     const program = trip(function* () {
       yield* step('a', () => 1, {
-        undo: { retry: { attempts: 2, delayMs: 5_000, jitter: false } },
+        undo: { retry: { attempts: 2, delay: 5_000, jitter: false } },
         compensate: () => {
           attempts += 1;
           if (attempts === 1) throw new Error('busy');
@@ -353,7 +353,7 @@ describe('an undo that is a generator', () => {
       );
     const program = trip(function* () {
       yield* step('a', () => 1, {
-        undo: { retry: { attempts: 2, delayMs: 1 } },
+        undo: { retry: { attempts: 2, delay: 1 } },
         *compensate() {
           yield* allSettled([broken('own', 1), broken('its')]);
         },
@@ -437,7 +437,7 @@ describe('an effect of unknown outcome', () => {
 
   it('[E4] is undone by its own compensation, or is uncompensated, when it times out', async () => {
     const done: string[] = [];
-    const options = { timeoutMs: 5, undo: { retry: 1 } };
+    const options = { timeout: 5, undo: { retry: 1 } };
     const program = trip(function* () {
       yield* allSettled([
         step('a', hang, {
@@ -457,7 +457,7 @@ describe('an effect of unknown outcome', () => {
       compensated: [{ stepId: 'a' }],
       uncompensated: [{ stepId: 'b' }],
     });
-    expect(done).toEqual(['do:a 1 undefined']);
+    expect(done).toEqual(['unknown do:a 1 undefined']);
   });
 
   it.each<[string, () => unknown]>([
@@ -495,7 +495,7 @@ describe('an effect of unknown outcome', () => {
       return '';
     });
     await start(program, {}, world);
-    expect(done.toSorted()).toEqual(['known do:done', 'unknown do:aborted']);
+    expect(done.toSorted()).toEqual(['done do:done', 'unknown do:aborted']);
   });
 
   it('[E4] stays unknown if its sibling fails while it waits for its next attempt', async () => {
@@ -504,7 +504,7 @@ describe('an effect of unknown outcome', () => {
       trip(function* () {
         yield* all([
           step('a', () => Promise.reject(new OutcomeUnknown('lost')), {
-            retry: { attempts: 2, delayMs: 60_000, jitter: false },
+            retry: { attempts: 2, delay: 60_000, jitter: false },
             compensate: () => undefined,
           }),
           ask('sure'),

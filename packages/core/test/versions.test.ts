@@ -432,7 +432,7 @@ const golden = (done: string[]): Saga<undefined, undefined> =>
         compensate: ({ stepKey }) => void done.push(`look ${stepKey}`),
         unknown: 'compensate',
       }),
-      poll('ready', () => true, { everyMs: 1, totalTimeoutMs: 1 }),
+      poll('ready', () => true, { every: 1, timeout: 1 }),
     ]);
     yield* race({ slept: sleep(0), never: sleep(1_000) });
     if (yield* patched('check')) yield* ask('sure');

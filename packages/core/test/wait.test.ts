@@ -8,7 +8,6 @@ import {
   race,
   sample,
   sleep,
-  sleepUntil,
   StepTimedOut,
   type PollOptions,
   type Saga,
@@ -101,7 +100,7 @@ describe('sleep', () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* sleep(0);
-      yield* sleepUntil(new Date(5));
+      yield* sleep(new Date(5));
       return 'awake';
     });
     expect(completed(await start(program, {}, world, { budget: 1, maxHold: 0 }))).toBe('awake');
@@ -111,7 +110,7 @@ describe('sleep', () => {
   it('lasts until a date, and until the longest of parallel waits', async () => {
     const world = new World();
     const program = sagaOf(function* () {
-      yield* all([sleepUntil(new Date(9_000)), sleep(2_000)]);
+      yield* all([sleep(new Date(9_000)), sleep(2_000)]);
       return 'awake';
     });
     const [outcome, waits] = await patient(program, world, { budget: 60_000, maxHold: 0 });
@@ -131,7 +130,7 @@ describe('sleep', () => {
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d ms', (ms) => {
     expect(() => sleep(ms)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
-    expect(() => sleepUntil(new Date(Number.NaN))).toThrow(
+    expect(() => sleep(new Date(Number.NaN))).toThrow(
       expect.objectContaining({ code: 'authoring_error' }),
     );
   });
@@ -144,8 +143,8 @@ describe('poll', () => {
   ): Saga<undefined, undefined> =>
     sagaOf(function* () {
       const got = yield* poll('p', ({ attempt }) => question(attempt), {
-        everyMs: 100,
-        totalTimeoutMs: 1_000,
+        every: 100,
+        timeout: 1_000,
         ...options,
       });
       return String(got);
@@ -199,7 +198,7 @@ describe('poll', () => {
   it('[W6] throws StepTimedOut at its total timeout, counted from the first attempt, over turns', async () => {
     const world = new World();
     const [outcome, waits] = await patient(
-      poller(() => undefined, { everyMs: 400 }),
+      poller(() => undefined, { every: 400 }),
       world,
       { budget: 60_000, maxHold: 0 },
     );
@@ -228,14 +227,14 @@ describe('poll', () => {
           async ({ signal }) =>
             void (await world.sleep(1_000, signal), seen.push(`aborted ${signal.aborted}`)),
           {
-            everyMs: 10,
-            totalTimeoutMs: 9_000,
+            every: 10,
+            timeout: 9_000,
           },
         ),
         s: sleep(5),
       });
       const waiting = yield* race({
-        q: poll('q', () => undefined, { everyMs: 5_000, totalTimeoutMs: 9_000 }),
+        q: poll('q', () => undefined, { every: 5_000, timeout: 9_000 }),
         s: sleep(5),
       });
       yield* ask('end');
@@ -249,21 +248,18 @@ describe('poll', () => {
     expect(world.time).toBeLessThan(3_100);
   });
 
-  it.each([{ everyMs: 0 }, { totalTimeoutMs: 0 }, { everyMs: Number.NaN }])(
-    'refuses %j',
-    (options) => {
-      expect(() => poll('p', () => 1, { everyMs: 1, totalTimeoutMs: 1, ...options })).toThrow(
-        expect.objectContaining({ code: 'authoring_error' }),
-      );
-    },
-  );
+  it.each([{ every: 0 }, { timeout: 0 }, { every: Number.NaN }])('refuses %j', (options) => {
+    expect(() => poll('p', () => 1, { every: 1, timeout: 1, ...options })).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
+  });
 });
 
 describe('the timeout of a question', () => {
   const asker = (ttl = 1_000): Saga<undefined, undefined> =>
     sagaOf(function* () {
       try {
-        return String((yield* elicit('q', { message: 'm', schema: Ok, timeoutMs: ttl })).ok);
+        return String((yield* elicit('q', { message: 'm', schema: Ok, timeout: ttl })).ok);
       } catch (error) {
         return `${(error as Error).name} ${error instanceof StepTimedOut ? error.stepId : ''}`;
       }
@@ -294,8 +290,8 @@ describe('the timeout of a question', () => {
     const world = new World();
     const program = sagaOf(function* () {
       const settled = yield* allSettled([
-        elicit('a', { message: 'm', schema: Ok, timeoutMs: 100 }),
-        sample('b', { messages: [], maxTokens: 1 }, { timeoutMs: 100_000 }),
+        elicit('a', { message: 'm', schema: Ok, timeout: 100 }),
+        sample('b', { messages: [], maxTokens: 1 }, { timeout: 100_000 }),
         elicit('c', { message: 'm', schema: Ok }),
       ]);
       return settled.map(({ status }) => status).join(' ');
@@ -310,7 +306,7 @@ describe('the timeout of a question', () => {
     );
     const racing = sagaOf(function* () {
       yield* race({
-        q: elicit('q', { message: 'm', schema: Ok, timeoutMs: 10 }),
+        q: elicit('q', { message: 'm', schema: Ok, timeout: 10 }),
         other: ask('other'),
       });
       return '';

@@ -35,7 +35,7 @@ import { World } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
 const polling = (world: World): Command<unknown> =>
-  poll<undefined>('slow', untilTold(world), { everyMs: 10, totalTimeoutMs: 100_000 });
+  poll<undefined>('slow', untilTold(world), { every: 10, timeout: 100_000 });
 const failing = (world: World): Command<unknown> =>
   step('failing', async () => {
     await world.sleep(5);

@@ -64,8 +64,8 @@ function secretive(idempotencyKeys: Set<string>) {
         schema: Way,
       });
       yield* poll('look', () => `${mark}-seen`, {
-        everyMs: 1,
-        totalTimeoutMs: 10,
+        every: 1,
+        timeout: 10,
         report: () => `${mark}-report`,
       });
       yield* step(
@@ -77,7 +77,7 @@ function secretive(idempotencyKeys: Set<string>) {
           if (attempt === 1) throw new Error(said);
           return said;
         },
-        { retry: { attempts: 2, delayMs: 1 } },
+        { retry: { attempts: 2, delay: 1 } },
       );
       if (way === 'body') throw new Error(`${mark}-body`);
       if (way === 'public') throw new SagaError(`${mark}-public ${note}`);

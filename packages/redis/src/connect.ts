@@ -5,7 +5,7 @@ import { scriptRunner } from './run-script.ts';
 
 const optionNames: NamesOf<RedisOptions> = {
   prefix: true,
-  timeoutMs: true,
+  timeout: true,
 };
 
 /** A client that runs scripts, and the keys of a store. */

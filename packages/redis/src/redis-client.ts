@@ -1,3 +1,5 @@
+import type { Duration } from '@mcp-saga/core';
+
 /** Required methods of a `redis` (node-redis) client, pool, or cluster. */
 export interface NodeRedisLike {
   eval(script: string, options: ScriptInput): Promise<unknown>;
@@ -38,11 +40,11 @@ export interface RedisOptions {
    */
   readonly prefix?: string;
   /**
-   * Maximum time to wait for a reply, in milliseconds. The clients alone would wait until Redis is
+   * Maximum time to wait for a reply. The clients alone would wait until Redis is
    * connected again.
-   * @default 2000
+   * @default '2s'
    */
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
 }
 
 /** Runs a Lua script atomically. */

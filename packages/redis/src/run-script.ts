@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/shared';
+import { durationOption } from '@mcp-saga/core/shared';
 import type { RedisClient, RedisOptions, RunScript } from './redis-client.ts';
 import { scriptingOf } from './scripting.ts';
 
@@ -12,11 +12,10 @@ const defaultTimeout = 2_000;
  */
 export function scriptRunner(
   client: RedisClient,
-  { timeoutMs = defaultTimeout }: RedisOptions,
+  { timeout = defaultTimeout }: RedisOptions,
 ): RunScript {
   const scripting = scriptingOf(client);
-  if (!(timeoutMs > 0))
-    throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  const timeoutMs = durationOption('timeout', timeout);
   const scripts = new Map<string, Promise<Script>>();
   const scriptOf = (lua: string): Promise<Script> => {
     const known = scripts.get(lua) ?? digested(scripting.textOf(lua));
@@ -46,7 +45,7 @@ async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
       () =>
         reject(
           new Error(
-            `Redis did not reply within ${timeout} ms. Check the connection, or raise timeoutMs.`,
+            `Redis did not reply within ${timeout} ms. Check the connection, or raise timeout.`,
           ),
         ),
       timeout,

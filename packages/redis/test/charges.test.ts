@@ -47,8 +47,8 @@ describeWithRedis('the bytes of a principal in Redis', () => {
     const refund = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
       yield* approval('manager', {
         message: 'Refund 10 €?',
-        timeoutMs: 24 * hour,
-        remindEveryMs: 60_000,
+        timeout: 24 * hour,
+        remindEvery: 60_000,
         deliver: ({ url }) => void sent.push(url),
       });
       return '';
@@ -59,7 +59,7 @@ describeWithRedis('the bytes of a principal in Redis', () => {
       audience: 'shop',
       store: redisStore(redis, patient),
       outside: { url: 'https://shop.example' },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
       testing: { environment: 'production', clock: () => now },
       hooks: { onWarning: () => undefined, onTurn: () => undefined },
     });

@@ -26,7 +26,7 @@ describeWithRedis('stores in Redis behind a proxy', () => {
     const direct = clientAt(server.port);
     await expectSoundUnderFaults(
       {
-        store: redisStore(clientAt(proxy.port), { timeoutMs: 100 }),
+        store: redisStore(clientAt(proxy.port), { timeout: 100 }),
         direct: redisStore(direct),
         proxy,
         pass: (ms) => pass(direct, 'mcp-saga:', ms),

@@ -45,7 +45,7 @@ describeWithRedis('a fleet that shares a store in Redis', () => {
     const shipped: string[] = [];
     const errors: string[] = [];
     const sagas = [order({ ship: (key) => void shipped.push(key) })];
-    const store = redisStore(connected.client, { prefix: 'fleet:', timeoutMs: timeout });
+    const store = redisStore(connected.client, { prefix: 'fleet:', timeout: timeout });
     const hooks = {
       onError: (error: unknown) => void errors.push(String((error as Error).cause)),
       onReject: () => undefined,
@@ -158,7 +158,7 @@ describeWithRedis('a fleet that shares a store in Redis', () => {
     proxy.hold();
     await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({ code: 'guard_down' });
     expect(errors).toEqual([
-      'Error: Redis did not reply within 50 ms. Check the connection, or raise timeoutMs.',
+      'Error: Redis did not reply within 50 ms. Check the connection, or raise timeout.',
     ]);
     proxy.letGo();
     expect(shipped).toEqual([]);

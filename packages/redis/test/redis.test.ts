@@ -32,10 +32,10 @@ describe('the use of Redis', () => {
       expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
     );
     expect(() => redisStore(client, { prefix: '{shop}:' })).toThrow('braces');
-    expect(() => redisStore(client, { timeoutMs: 0 })).toThrow(
+    expect(() => redisStore(client, { timeout: 0 })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
-    expect(() => redisStore(client, { timeoutMs: Number.NaN })).toThrow(
+    expect(() => redisStore(client, { timeout: Number.NaN })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
   });
@@ -68,14 +68,14 @@ describe('the use of Redis', () => {
     );
   });
 
-  it('waits two seconds for Redis, or `timeoutMs`', async () => {
+  it('waits two seconds for Redis, or `timeout`', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));
     const rejected = expect(storeGuard(redisStore(never)).begin(claim())).rejects.toThrow(
       'within 2000 ms',
     );
-    const later = expect(redisStore(never, { timeoutMs: 5_000 }).read(task('a'))).rejects.toThrow(
+    const later = expect(redisStore(never, { timeout: 5_000 }).read(task('a'))).rejects.toThrow(
       'within 5000 ms',
     );
     await expect.poll(() => vi.getTimerCount()).toBe(2);

@@ -48,7 +48,7 @@ it.each([
   'Reached the max retries per request limit (which is 20). Refer to "maxRetriesPerRequest" option for details.',
   'The operation was aborted due to timeout',
   'fetch failed',
-  'Redis did not reply within 2000 ms. Check the connection, or raise timeoutMs.',
+  'Redis did not reply within 2000 ms. Check the connection, or raise timeout.',
 ])('a missing reply is not a refusal: %s', (text) => {
   expect(isRefusal(new Error(text))).toBe(false);
 });

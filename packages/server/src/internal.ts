@@ -49,6 +49,8 @@ export {
   type StepEvent,
 } from '@mcp-saga/core/program';
 export {
+  durationForms,
+  millisecondsOf,
   describeUnknownOption,
   didYouMean,
   nearestName,

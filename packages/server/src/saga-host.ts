@@ -62,7 +62,7 @@ export interface SagaHost {
    *
    * With a cancel token, a saga past its pivot continues instead: through retries, waits, and
    * polls, until the saga ends or only the client could continue it. If that takes longer than
-   * `limits.turnBudgetMs`, or the next wait is longer than `limits.maxHoldMs`, `cancel` throws
+   * `limits.turnBudget`, or the next wait is longer than `limits.maxHold`, `cancel` throws
    * `NotEnded`. A queue that redelivers its message after an error then ends the saga.
    * @throws SagaHostError `cancel_not_offered`; `no_progress` if two turns record nothing
    * @throws SagaHostError `guard_down`, `keys_down`, `busy`, `clock_behind`, `version_gone`:

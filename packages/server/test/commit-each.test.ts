@@ -155,7 +155,7 @@ describe('a saga with commitEach', () => {
       guard: { store: memoryStore({ clock }) },
       starts,
       clock,
-      limits: { turnBudgetMs: 1_000 },
+      limits: { turnBudget: 1_000 },
     });
     const { token } = suspended(await host.start('slow', {}));
     const later = suspended(await host.resume(token));
@@ -467,7 +467,7 @@ describe('a stored response', () => {
       guard: { store: memoryStore({ clock }) },
       starts,
       clock,
-      limits: { turnBudgetMs: 1_000 },
+      limits: { turnBudget: 1_000 },
     });
     return { did, host };
   }

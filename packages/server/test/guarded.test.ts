@@ -172,7 +172,7 @@ describe('a guard', () => {
       sagas: [book],
       testing: { clock: () => time },
       guard: { store: memoryStore({ clock: () => time }) },
-      limits: { maxLifetimeMs: 60_000 },
+      limits: { maxLifetime: 60_000 },
       hooks: { ...hooks, onSuspended: (suspended) => void (facts = suspended) },
     });
     const { token } = waiting(await host.start('book', {}));
@@ -195,7 +195,7 @@ describe('a guard', () => {
       sagas: [ask],
       testing: { clock: () => time },
       guard: { store },
-      limits: { tokenTtlMs: 60_000 },
+      limits: { tokenTtl: 60_000 },
     });
     const one = waiting(await host.start('ask', {}));
     await host.resume(one.token, answer(true));

@@ -25,8 +25,8 @@ describe('a saga of another copy of the package', () => {
         compensate: () => void did.push('refund'),
       });
       yield* poll('cleared', () => ({ done: true, value: true }), {
-        everyMs: 1000,
-        totalTimeoutMs: 60_000,
+        every: 1000,
+        timeout: 60_000,
       });
       return yield* step('ship', () => 'shipped');
     });

@@ -212,7 +212,7 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
         () => {
           throw new Error('not yet');
         },
-        { retry: { attempts: 2, delayMs: 60_000, jitter: false } },
+        { retry: { attempts: 2, delay: 60_000, jitter: false } },
       );
       return 'done';
     });

@@ -112,7 +112,7 @@ function dying(
     return yield* body(did);
   });
   const hostFor = (program: Program = order) =>
-    hostOf(program, { guard: { store }, clock, limits: { maxHoldMs: 0 }, ...options }).host;
+    hostOf(program, { guard: { store }, clock, limits: { maxHold: 0 }, ...options }).host;
   return {
     did,
     charge,
@@ -138,7 +138,7 @@ test.each<[string, readonly StepAnswer[], (did: string[]) => Steps<string>]>([
     declines,
     function* (did) {
       try {
-        yield* elicit('sure', { message: 'Sure?', schema: Empty, timeoutMs: hour });
+        yield* elicit('sure', { message: 'Sure?', schema: Empty, timeout: hour });
       } catch (error) {
         if (!(error instanceof StepTimedOut)) throw error;
       }

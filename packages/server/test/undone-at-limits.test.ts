@@ -18,7 +18,7 @@ test('[T11] [E3] waits between two attempts of an undo in the request if no toke
         if (attempt === 1) throw new Error('503');
         did.push('refund');
       },
-      undo: { retry: { attempts: 2, delayMs: 60_000, jitter: false } },
+      undo: { retry: { attempts: 2, delay: 60_000, jitter: false } },
     });
     yield* step('report', () => 'x'.repeat(100_000));
     yield* elicit('review', { message: 'Good?', schema: Empty });

@@ -1,4 +1,9 @@
-import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
+import {
+  durationOption,
+  optionError,
+  rejectUnknownOption,
+  type NamesOf,
+} from '@mcp-saga/core/shared';
 import type { SqlOptions, SqlValue } from './sql-clients.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -36,7 +41,7 @@ export interface Database {
 
 const optionNames: NamesOf<SqlOptions> = {
   prefix: true,
-  timeoutMs: true,
+  timeout: true,
 };
 
 /**
@@ -51,9 +56,7 @@ export function databaseOf(
   options: SqlOptions,
 ): Database {
   rejectUnknownOption(maker, options, optionNames);
-  const { timeoutMs = 5_000 } = options;
-  if (!(timeoutMs > 0))
-    throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  const timeoutMs = durationOption('timeout', options.timeout ?? 5_000);
   const tables = tablesOf(dialect, options);
   const ask = async (
     sql: string,
@@ -96,7 +99,7 @@ async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
       () =>
         reject(
           new Error(
-            `The database did not reply within ${timeout} ms. Check the connection, or raise timeoutMs.`,
+            `The database did not reply within ${timeout} ms. Check the connection, or raise timeout.`,
           ),
         ),
       timeout,

@@ -1,3 +1,5 @@
+import type { Duration } from '@mcp-saga/core';
+
 /** Value of a parameter. */
 export type SqlValue = string | number | null;
 
@@ -52,8 +54,8 @@ export interface SqlOptions {
    */
   readonly prefix?: string;
   /**
-   * Maximum time to wait for a reply, in milliseconds.
-   * @default 5000
+   * Maximum time to wait for a reply.
+   * @default '5s'
    */
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
 }

@@ -36,7 +36,7 @@ function worldOf([one, other]: readonly [SqlStore, SqlStore], skew: number): Wor
     yield* step('reserve', () => void did.push('reserve'));
     const { approved } = yield* approval('manager', {
       message: 'Refund?',
-      timeoutMs: 60 * minute,
+      timeout: 60 * minute,
       deliver: ({ url }) => void urls.push(url),
     });
     yield* step('pay', () => void did.push(approved ? 'pay' : 'refuse'), { once: true });
@@ -50,7 +50,7 @@ function worldOf([one, other]: readonly [SqlStore, SqlStore], skew: number): Wor
       audience: 'shop',
       store,
       outside: { url: base },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
       testing: { clock, environment: 'test' },
       hooks: { onTurn: () => undefined, onReject: () => undefined, onError: () => undefined },
     });

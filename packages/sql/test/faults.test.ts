@@ -26,7 +26,7 @@ describeWithPostgres('stores in PostgreSQL behind a proxy', () => {
     await direct.createTables();
     await expectSoundUnderFaults(
       {
-        store: postgresStore(poolAt(proxy.port), { timeoutMs: 100 }),
+        store: postgresStore(poolAt(proxy.port), { timeout: 100 }),
         direct,
         proxy,
         pass: (ms) => pass((sql) => directPool.query(sql), 'mcp_saga_', ms),

@@ -67,8 +67,8 @@ describe('a store in a database', () => {
     expect(() => postgresStore(client, { tablePrefix: 'x' } as object)).toThrow(
       "no option 'tablePrefix'",
     );
-    expect(() => postgresStore(client, { timeoutMs: 0 })).toThrow(RangeError);
-    expect(() => postgresStore(client, { timeoutMs: Number.NaN })).toThrow(RangeError);
+    expect(() => postgresStore(client, { timeout: 0 })).toThrow(RangeError);
+    expect(() => postgresStore(client, { timeout: Number.NaN })).toThrow(RangeError);
     for (const prefix of [
       '',
       'Shop_',
@@ -88,13 +88,13 @@ describe('a store in a database', () => {
     );
   });
 
-  it('waits five seconds for the database, or `timeoutMs`', async () => {
+  it('waits five seconds for the database, or `timeout`', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));
     const failed = [
       expect(storeGuard(postgresStore(never)).begin(claim())).rejects.toThrow('within 5000 ms'),
-      expect(postgresStore(never, { timeoutMs: 100 }).read(task('a'))).rejects.toThrow(
+      expect(postgresStore(never, { timeout: 100 }).read(task('a'))).rejects.toThrow(
         'within 100 ms',
       ),
     ];

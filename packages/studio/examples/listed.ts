@@ -247,7 +247,7 @@ export const listed: readonly Listed[] = [
   effect('ask', 'listRoots'),
   effect('wait', 'checkpoint', { harmless: ['page*'] }),
   effect('wait', 'sleep'),
-  effect('wait', 'sleepUntil', {
+  alone('until', 'sleep until a date', 'test/docs/effects/wait.ts#until', {
     options: "{ input: { at: '2030-01-15T12:01:00Z' }, clock: new Date('2030-01-15T12:00:00Z') }",
     harmless: ['publish'],
   }),

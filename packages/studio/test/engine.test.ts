@@ -591,12 +591,12 @@ import { z } from 'zod';
 
 const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
   const decision = yield* approval('manager', {
-    message: 'Buy?', of: 2, deliver: () => 'sent', timeoutMs: 3_600_000,
+    message: 'Buy?', of: 2, deliver: () => 'sent', timeout: 3_600_000,
     schema: z.object({ note: z.string().default('fine') }),
   });
   if (!decision.approved) return decision.reason;
   const { reference } = yield* waitFor('payment', {
-    schema: z.object({ reference: z.string() }), register: () => 'ok', link: 'accept', timeoutMs: 60_000,
+    schema: z.object({ reference: z.string() }), register: () => 'ok', link: 'accept', timeout: 60_000,
   });
   return decision.answers.map(({ by }) => by.subject ?? by).join(' and ') + ': ' + reference;
 });
@@ -659,8 +659,8 @@ describe('other people', () => {
         text: `import { approval, saga } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';
 const twice = saga({ name: 'twice', version: '1' }, function* () {
-  const one = yield* approval('boss', { message: 'One?', deliver: () => 'sent', of: 2, timeoutMs: 3_600_000 });
-  const two = yield* approval('boss', { message: 'Two?', deliver: () => 'sent', timeoutMs: 3_600_000 });
+  const one = yield* approval('boss', { message: 'One?', deliver: () => 'sent', of: 2, timeout: 3_600_000 });
+  const two = yield* approval('boss', { message: 'Two?', deliver: () => 'sent', timeout: 3_600_000 });
   return String([one.approved, two.approved]);
 });
 export const script = testSaga(twice);

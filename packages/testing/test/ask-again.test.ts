@@ -44,7 +44,7 @@ const asksModel = saga({ name: 'asksModel', version: '1' }, function* () {
 
 const asksBoss = saga({ name: 'asksBoss', version: '1' }, function* () {
   for (;;) {
-    const options = { deliver: () => 'sent', link: 'accept', timeoutMs: 60_000 } as const;
+    const options = { deliver: () => 'sent', link: 'accept', timeout: 60_000 } as const;
     const { approved } = yield* approval('boss', { message: 'Buy?', ...options });
     if (approved) return 'bought';
   }

@@ -22,7 +22,7 @@ describe('waits in the test kit', () => {
   it('[W6] waits with fractions of a millisecond are rounded up', async () => {
     const offer = saga({ name: 'offer', version: '1' }, function* () {
       yield* sleep(3_600_000 / 7);
-      const answer = elicit('ok', { message: 'Buy?', schema: z.object({}), timeoutMs: day / 7 });
+      const answer = elicit('ok', { message: 'Buy?', schema: z.object({}), timeout: day / 7 });
       return (yield* race({ answer, late: sleep(day / 11) })).winner;
     });
     expect((await testSaga(offer).on.elicit('ok', {}).run()).result).toBe('answer');

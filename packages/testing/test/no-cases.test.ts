@@ -88,7 +88,7 @@ describe('crashEverywhere', () => {
         if (isRepeated) return 'asked twice';
         return attempt < 3 ? undefined : 'ready';
       };
-      return yield* poll('rows', ask, { everyMs: 100, totalTimeoutMs: 60_000 });
+      return yield* poll('rows', ask, { every: 100, timeout: 60_000 });
     });
     const script = testSaga(counts, { before: () => void seen.splice(0) });
     expect(await messageOf(crashEverywhere(script))).toMatch(

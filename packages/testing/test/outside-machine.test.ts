@@ -32,8 +32,8 @@ const machine = setup({
       to: ['ann', 'bob', 'cy'],
       deliver: ({ to, isReminder }) =>
         void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)}`),
-      remindEveryMs: 4 * hour,
-      timeoutMs: 24 * hour,
+      remindEvery: 4 * hour,
+      timeout: 24 * hour,
     }),
   },
 }).createMachine({
@@ -73,7 +73,7 @@ const paying = setup({
       schema: Paid,
       register: ({ url }) => void sent.push(url),
       link: 'accept',
-      timeoutMs: 24 * hour,
+      timeout: 24 * hour,
     }),
   },
 }).createMachine({
@@ -100,8 +100,8 @@ describe('an approval of a machine in a script', () => {
   it('reminds the people who have not answered the machine, at the scheduled times', async () => {
     const run = await testSaga(refund)
       .on.approval('manager', [
-        { by: 'ann', afterMs: hour },
-        { by: 'bob', afterMs: 9 * hour, content: { comment: 'late' } },
+        { by: 'ann', after: hour },
+        { by: 'bob', after: 9 * hour, content: { comment: 'late' } },
       ])
       .run();
     expect(run.result).toBe('ann,bob');
@@ -131,7 +131,7 @@ describe('an approval of a machine in a script', () => {
 describe('an event of a machine in a script', () => {
   it('arrives, or is missing', async () => {
     const run = await testSaga(order)
-      .on.event('payment', { status: 'paid' }, { afterMs: hour })
+      .on.event('payment', { status: 'paid' }, { after: hour })
       .run();
     expect(run.result).toBe('paid');
     expect((await testSaga(order).silent.event('payment').run()).status).toBe('failed');
@@ -151,12 +151,12 @@ describe('explorers of machines with answers from outside', () => {
   });
 
   it('assertDeterministic finds no difference if answers arrive late', async () => {
-    const bob = { by: 'bob', afterMs: 9 * hour };
+    const bob = { by: 'bob', after: 9 * hour };
     await assertDeterministic(
-      testSaga(refund).on.approval('manager', [{ by: 'ann', afterMs: hour }, bob]),
+      testSaga(refund).on.approval('manager', [{ by: 'ann', after: hour }, bob]),
     );
     await assertDeterministic(
-      testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }),
+      testSaga(order).on.event('payment', { status: 'paid' }, { after: hour }),
     );
   });
 });

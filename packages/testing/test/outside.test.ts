@@ -38,8 +38,8 @@ const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function*
     to: ['ann', 'bob', 'cy'],
     deliver: ({ to, isReminder, idempotencyKey }) =>
       void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)} by ${idempotencyKey}`),
-    remindEveryMs: 4 * hour,
-    timeoutMs: 24 * hour,
+    remindEvery: 4 * hour,
+    timeout: 24 * hour,
   });
   if (!decision.approved) throw new Error(`not approved: ${decision.reason}`);
   yield* pivot('pay');
@@ -56,8 +56,8 @@ const patient = saga({ name: 'patient', version: '1' }, function* () {
     denials: 2,
     to: ['ann', 'bob', 'cy'],
     deliver: ({ to, idempotencyKey }) => void sent.push(`${to} by ${idempotencyKey}`),
-    remindEveryMs: 4 * hour,
-    timeoutMs: 24 * hour,
+    remindEvery: 4 * hour,
+    timeout: 24 * hour,
   });
   return String(decision.approved);
 });
@@ -68,7 +68,7 @@ const order = saga({ name: 'order', version: '1' }, function* () {
     schema: Payment,
     register: ({ url }) => void sent.push(url),
     link: 'accept',
-    timeoutMs: 24 * hour,
+    timeout: 24 * hour,
   });
   return status;
 });
@@ -81,9 +81,9 @@ const codeOf = async (run: Promise<unknown>): Promise<unknown> =>
 
 describe('an approval in a script', () => {
   it('counts one answer of each person', async () => {
-    const approve = { by: 'ann', afterMs: 1 };
+    const approve = { by: 'ann', after: 1 };
     const run = await testSaga(patient)
-      .on.approval('manager', [approve, { ...approve, afterMs: 2 }])
+      .on.approval('manager', [approve, { ...approve, after: 2 }])
       .run();
     expect(run.result).toBe('false');
   });
@@ -103,8 +103,8 @@ describe('an approval in a script', () => {
   it('is answered by people at different times, and only the others get reminders', async () => {
     const run = await testSaga(refund)
       .on.approval('manager', [
-        { by: 'ann', afterMs: hour },
-        { by: 'bob', afterMs: 9 * hour, content: { comment: 'late' } },
+        { by: 'ann', after: hour },
+        { by: 'bob', after: 9 * hour, content: { comment: 'late' } },
       ])
       .run();
     expect(run.result).toBe('ann,bob');
@@ -134,9 +134,9 @@ describe('an approval in a script', () => {
 
   it('prints its source', () => {
     const script = testSaga(refund)
-      .on.approval('manager', [{ by: 'ann', afterMs: 5 }])
+      .on.approval('manager', [{ by: 'ann', after: 5 }])
       .silent.approval('other');
-    expect(script.source).toContain(".on.approval('manager', { by: 'ann', afterMs: 5 })");
+    expect(script.source).toContain(".on.approval('manager', { by: 'ann', after: 5 })");
     expect(script.source).toContain(".silent.approval('other')");
   });
 
@@ -158,8 +158,8 @@ describe('a stand-in for a delivery', () => {
       )
       .on.step('manager/remind', 'ignored')
       .on.approval('manager', [
-        { by: 'ann', afterMs: 5 * hour },
-        { by: 'bob', afterMs: 6 * hour },
+        { by: 'ann', after: 5 * hour },
+        { by: 'bob', after: 6 * hour },
       ])
       .run();
     expect(run.result).toBe('ann,bob');
@@ -215,7 +215,7 @@ describe('a store of answers that is down permanently', () => {
 describe('an event in a script', () => {
   it('arrives', async () => {
     const run = await testSaga(order)
-      .on.event('payment', { status: 'paid' }, { afterMs: hour })
+      .on.event('payment', { status: 'paid' }, { after: hour })
       .run();
     expect(run.result).toBe('paid');
     expect(sent).toHaveLength(1);
@@ -241,14 +241,14 @@ describe('explorers of answers from outside', () => {
   it('crashEverywhere passes reminders that skip a person who has answered', async () => {
     const staggered = script.on.approval('manager', [
       { by: 'ann' },
-      { by: 'bob', afterMs: hour },
-      { by: 'cy', afterMs: 5 * hour },
+      { by: 'bob', after: hour },
+      { by: 'cy', after: 5 * hour },
     ]);
     expect((await crashEverywhere(staggered)).cases).toBeGreaterThan(0);
     const ofThree = testSaga(patient).on.approval('manager', [
       { by: 'ann' },
-      { by: 'bob', approved: false, afterMs: hour },
-      { by: 'cy', afterMs: 5 * hour },
+      { by: 'bob', approved: false, after: hour },
+      { by: 'cy', after: 5 * hour },
     ]);
     const run = await ofThree.run();
     expect(run.effects.map(({ id }) => id)).toEqual([
@@ -265,11 +265,11 @@ describe('explorers of answers from outside', () => {
       const { approved } = yield* approval('manager', {
         message: 'Sure?',
         deliver: ({ url }) => void sent.push(url),
-        timeoutMs: hour,
+        timeout: hour,
       });
       return String(approved);
     });
-    const asked = testSaga(careless).on.approval('manager', { afterMs: 60_000 });
+    const asked = testSaga(careless).on.approval('manager', { after: 60_000 });
     expect(await codeOf(crashEverywhere(asked))).toBe('violated');
     expect((await crashEverywhere(asked, { harmless: ['manager/deliver'] })).cases).toBeGreaterThan(
       0,
@@ -278,8 +278,8 @@ describe('explorers of answers from outside', () => {
 
   it('assertDeterministic finds no difference if answers arrive in time, late, or never', async () => {
     const [ann, bob] = [
-      { by: 'ann', afterMs: hour },
-      { by: 'bob', afterMs: 9 * hour },
+      { by: 'ann', after: hour },
+      { by: 'bob', after: 9 * hour },
     ];
     await assertDeterministic(testSaga(refund).on.approval('manager', [ann, bob]));
     const late = 'not approved: timeout';
@@ -291,7 +291,7 @@ describe('explorers of answers from outside', () => {
     );
     await assertDeterministic(testSaga(refund).silent.approval('manager').expectFailure(late));
     await assertDeterministic(
-      testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }),
+      testSaga(order).on.event('payment', { status: 'paid' }, { after: hour }),
     );
   });
 
@@ -303,11 +303,11 @@ describe('explorers of answers from outside', () => {
       const { approved } = yield* approval('manager', {
         message,
         deliver: () => undefined,
-        timeoutMs: hour,
+        timeout: hour,
       });
       return String(approved);
     });
-    const asked = testSaga(varying).on.approval('manager', { afterMs: 60_000 });
+    const asked = testSaga(varying).on.approval('manager', { after: 60_000 });
     expect(await codeOf(assertDeterministic(asked))).toBe('not_deterministic');
   });
 
@@ -317,7 +317,7 @@ describe('explorers of answers from outside', () => {
       const { approved } = yield* approval('manager', {
         message: 'Sure?',
         deliver: () => undefined,
-        timeoutMs: hour,
+        timeout: hour,
       });
       if (!approved) throw new Error('not approved');
       return 'done';
@@ -329,7 +329,7 @@ describe('explorers of answers from outside', () => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       const { sure, manager } = yield* all({
         sure: elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) }),
-        manager: approval('manager', { message: 'Ok?', deliver: () => undefined, timeoutMs: hour }),
+        manager: approval('manager', { message: 'Ok?', deliver: () => undefined, timeout: hour }),
       });
       return `${sure.sure} ${manager.approved}`;
     });

@@ -98,7 +98,7 @@ describe('sagaProperty', () => {
         message: 'Sure?',
         deliver: () => 'sent',
         link: 'accept',
-        timeoutMs: 60_000,
+        timeout: 60_000,
       });
       return 'done';
     });

@@ -228,8 +228,8 @@ describe('the simulated world of a run', () => {
     const build = saga({ name: 'build', version: '1' }, function* () {
       yield* progress(1, 2, 'building');
       const state = yield* poll('state', () => undefined as string | undefined, {
-        everyMs: 1_000,
-        totalTimeoutMs: 60_000,
+        every: 1_000,
+        timeout: 60_000,
       });
       yield* log('info', { state });
       return state;
@@ -258,10 +258,10 @@ describe('the simulated world of a run', () => {
           'real',
           () => new Promise<string>((resolve) => void setTimeout(resolve, 30, 'done')),
           {
-            timeoutMs: 50,
+            timeout: 50,
           },
         ),
-        other: step('other', () => 1, { retry: { attempts: 2, delayMs: 1_000, jitter: false } }),
+        other: step('other', () => 1, { retry: { attempts: 2, delay: 1_000, jitter: false } }),
       });
       return real;
     });
@@ -491,8 +491,8 @@ describe('the warnings of a run', () => {
     const waits = saga({ name: 'waits', version: '1', task: 'prefer' }, function* () {
       const year = 365 * 24 * 3_600_000;
       yield* poll('later', ({ attempt }) => (attempt > 3 ? true : undefined), {
-        everyMs: 60_000,
-        totalTimeoutMs: year,
+        every: 60_000,
+        timeout: year,
       });
       return '';
     });

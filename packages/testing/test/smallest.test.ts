@@ -89,13 +89,13 @@ describe('the smallest case', () => {
     const reviews = saga({ name: 'reviews', version: '1', forks: 'accept' }, function* () {
       const { go } = yield* elicit('go', { message: 'On?', schema: Go });
       const link = 'accept';
-      yield* waitFor('paid', { schema: Paid, register: () => 'told', link, timeoutMs: 60_000 });
+      yield* waitFor('paid', { schema: Paid, register: () => 'told', link, timeout: 60_000 });
       if (!go)
         yield* approval('boss', {
           message: 'Sure?',
           deliver: () => 'sent',
           link,
-          timeoutMs: 60_000,
+          timeout: 60_000,
         });
       return go ? 'done' : 'stopped';
     });

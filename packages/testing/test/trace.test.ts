@@ -95,7 +95,7 @@ describe('the trace has each effect once', () => {
 
   it('and no effect for a poll before the process dies', async () => {
     const polling = saga(base, function* () {
-      yield* poll('ready', () => 'yes', { everyMs: 1_000, totalTimeoutMs: 9_000 });
+      yield* poll('ready', () => 'yes', { every: 1_000, timeout: 9_000 });
       return yield* pay('one');
     });
     const run = await testSaga(polling).crash.before('one').run();

@@ -169,7 +169,7 @@ describe('a host on the wire', () => {
       keys: generateKey(),
       audience: 'shop',
       guard: { store: memoryStore() },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
       testing: { clock: () => Date.now() + wire.clock.now() },
       tasks: { bearer: 'accept' },
       hooks: { onTurn: () => undefined },

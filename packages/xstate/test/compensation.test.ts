@@ -169,7 +169,7 @@ describe('the effects of a machine', () => {
   it('[E3] a failed undo is uncompensated, and the other undos continue', async () => {
     let tries = 0;
     const { told, program } = shop({
-      undo: { retry: { attempts: 2, delayMs: 1 } },
+      undo: { retry: { attempts: 2, delay: 1 } },
       compensate: () => {
         tries += 1;
         throw new Error('down');
@@ -187,7 +187,7 @@ describe('the effects of a machine', () => {
   it('[E2] a long backoff of an undo suspends the saga, and nothing is undone twice', async () => {
     let tries = 0;
     const { told, program } = shop({
-      undo: { retry: { attempts: 2, delayMs: 60_000, jitter: false } },
+      undo: { retry: { attempts: 2, delay: 60_000, jitter: false } },
       compensate: () => {
         tries += 1;
         if (tries === 1) throw new Error('down');
@@ -209,7 +209,7 @@ describe('the effects of a machine', () => {
     const machine = setup({
       actors: {
         pay: step(() => new Promise<string>(() => undefined), {
-          timeoutMs: 10,
+          timeout: 10,
           compensate: ({ outcome, stepKey }) =>
             void lost.push(outcome === 'unknown' ? stepKey : 'never'),
           unknown: 'compensate',

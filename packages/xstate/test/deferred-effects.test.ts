@@ -230,7 +230,7 @@ function hostOf(
       ...options,
       sagas: [program],
       tasks,
-      limits: { clientRounds: 1_000_000, maxHoldMs: 1 },
+      limits: { clientRounds: 1_000_000, maxHold: 1 },
     }),
     clock,
   };

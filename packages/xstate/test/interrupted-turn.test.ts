@@ -171,7 +171,7 @@ describe('an interrupted turn of a machine', () => {
   });
 
   it('[E9] undoes an effect whose state ended before it could run again', async () => {
-    const retry = { attempts: 3, delayMs: 10_000, factor: 1, jitter: false };
+    const retry = { attempts: 3, delay: 10_000, factor: 1, jitter: false };
     const charge = does('charge', { ...undo, ...undoUnknown, retry });
     const machine = setup({
       types: { output: {} as string },

@@ -117,7 +117,7 @@ describe('an answer that comes after the delay beside its question', () => {
         await drive.world.sleep(10 * minute, signal);
         return undefined;
       },
-      { retry: { attempts: 2, delayMs: minute, factor: 1, jitter: false } },
+      { retry: { attempts: 2, delay: minute, factor: 1, jitter: false } },
     );
     const machine = setup({ types: text, actors: { ask, slow } }).createMachine({
       type: 'parallel',

@@ -38,7 +38,7 @@ class Case {
     this.#test ??= hostOf(this.#make(this.outbox), {
       clock: this.clock,
       outside: { url: base, store: this.#store },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
       guard: { store: memoryStore({ clock: this.clock }) },
     });
     return this.#test.host;
@@ -169,9 +169,9 @@ describe('an approval of a machine at a host', () => {
     const program = refundSaga(
       outbox,
       {
-        remindEveryMs: 2 * minute,
-        escalate: [{ afterMs: 3 * minute, by: 'director' }],
-        timeoutMs: 10 * minute,
+        remindEvery: 2 * minute,
+        escalate: [{ after: 3 * minute, by: 'director' }],
+        timeout: 10 * minute,
       },
       { forks: 'refuse' },
     );

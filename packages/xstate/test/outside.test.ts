@@ -117,8 +117,8 @@ describe('an approval of a machine', () => {
     const test = new Case((outbox) =>
       refundSaga(outbox, {
         by: 'manager',
-        remindEveryMs: 4 * hour,
-        escalate: [{ afterMs: 6 * hour, by: 'director' }],
+        remindEvery: 4 * hour,
+        escalate: [{ after: 6 * hour, by: 'director' }],
       }),
     );
     await test.start();
@@ -244,7 +244,7 @@ describe('an approval of a machine', () => {
   });
 
   it('holds a request for the whole wait if the client has no token', async () => {
-    const test = new Case((outbox) => refundSaga(outbox, { timeoutMs: 60_000 }));
+    const test = new Case((outbox) => refundSaga(outbox, { timeout: 60_000 }));
     const outcome = await test.start({ replace: { deadline: undefined } });
     expect(String(failureOf(outcome).error)).toContain('timeout');
   });
@@ -330,7 +330,7 @@ describe('an approval of a machine', () => {
     async (isKnown) => {
       const test = new Case((outbox) => askingAgain(outbox));
       await test.start();
-      const go = approval({ message: 'Go?', timeoutMs: day, deliver: test.outbox.deliver });
+      const go = approval({ message: 'Go?', timeout: day, deliver: test.outbox.deliver });
       const machine = setup({
         actors: { [isKnown ? 'go' : 'other']: go },
         delays: { rest: hour },
@@ -412,7 +412,7 @@ describe('an approval of a machine', () => {
 function failing(outbox: Outbox, onError?: 'rest'): ReturnType<typeof machineSaga> {
   const machine = setup({
     actors: {
-      go: approval({ message: 'Go?', timeoutMs: 2 * day, deliver: outbox.deliver }),
+      go: approval({ message: 'Go?', timeout: 2 * day, deliver: outbox.deliver }),
       hold: step(() => void outbox.did.push('hold'), {
         compensate: () => void outbox.did.push('release'),
       }),
@@ -522,7 +522,7 @@ describe('waitFor of a machine', () => {
     const machine = setup({
       types: { context: {} as { reason: string }, output: {} as string },
       actors: {
-        payment: waitFor({ schema: Paid, register: () => 0, link: 'accept', timeoutMs: hour }),
+        payment: waitFor({ schema: Paid, register: () => 0, link: 'accept', timeout: hour }),
       },
     }).createMachine({
       context: { reason: '' },
@@ -551,25 +551,25 @@ describe('waitFor of a machine', () => {
 
 describe('options of waits', () => {
   it.each([
-    ['approval', () => approval({ message: 'Go?', timeoutMs: 1, deliver: undefined as never })],
-    ['approval', () => approval({ message: 'Go?', timeoutMs: -1, deliver: () => 0 })],
+    ['approval', () => approval({ message: 'Go?', timeout: 1, deliver: undefined as never })],
+    ['approval', () => approval({ message: 'Go?', timeout: -1, deliver: () => 0 })],
     [
       'approval',
-      () => approval({ message: 'Go?', timeoutMs: 1, deliver: () => 0, tiemout: 1 } as never),
+      () => approval({ message: 'Go?', timeout: 1, deliver: () => 0, tiemout: 1 } as never),
     ],
     [
       'approval',
-      () => approval({ message: 'Go?', timeoutMs: 1, deliver: () => 0, of: 2, link: 'accept' }),
+      () => approval({ message: 'Go?', timeout: 1, deliver: () => 0, of: 2, link: 'accept' }),
     ],
-    ['waitFor', () => waitFor({ schema: z.object({}), timeoutMs: 1, register: () => 0 } as never)],
+    ['waitFor', () => waitFor({ schema: z.object({}), timeout: 1, register: () => 0 } as never)],
   ])('are checked by %s at once', (_, make) => {
     expect(make).toThrow(expect.objectContaining({ name: 'AuthoringError' }));
   });
 
-  it.each([{ to: () => ['a', 'b'] }, { escalate: () => [{ afterMs: hour }] }])(
+  it.each([{ to: () => ['a', 'b'] }, { escalate: () => [{ after: hour }] }])(
     'of an approval accept recipients that depend on the input: %o',
     (recipients) => {
-      const given = { message: 'Go?', timeoutMs: day, deliver: () => 0 };
+      const given = { message: 'Go?', timeout: day, deliver: () => 0 };
       const several = { of: 2, link: 'accept' } as const;
       expect(() => approval({ ...given, ...several, ...recipients })).not.toThrow();
     },

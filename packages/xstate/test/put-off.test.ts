@@ -49,7 +49,7 @@ function till(effectOptions?: Options): Till {
     },
     {
       ...given,
-      retry: { attempts: 3, delayMs: 3_600_000, jitter: false },
+      retry: { attempts: 3, delay: 3_600_000, jitter: false },
     },
   );
   const programOf: Till['programOf'] = (version, options) => {
@@ -224,7 +224,7 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
             throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
           },
           {
-            retry: { attempts: 2, delayMs: 3_600_000, jitter: false },
+            retry: { attempts: 2, delay: 3_600_000, jitter: false },
             compensate: ({ stepKey }) => void told.push(stepKey),
             unknown: 'compensate',
           },

@@ -138,7 +138,7 @@ describe('a repeated turn of a machine', () => {
     '[E1] [E2] retries an effect as in the first run, with a delay of $delay ms',
     async ({ delay, tried }) => {
       const attempts: number[] = [];
-      const retry = { attempts: 9, delayMs: delay, factor: 1, maxDelayMs: delay, jitter: false };
+      const retry = { attempts: 9, delay: delay, factor: 1, maxDelay: delay, jitter: false };
       const check = step<undefined, void>(
         ({ attempt }) => {
           attempts.push(attempt);
@@ -179,7 +179,7 @@ describe('a repeated turn of a machine', () => {
         did.push(`check ${attempt}`);
         if (attempt === 1) throw new Error('not yet');
       },
-      { retry: { attempts: 2, delayMs: 30 * minute, maxDelayMs: 30 * minute, jitter: false } },
+      { retry: { attempts: 2, delay: 30 * minute, maxDelay: 30 * minute, jitter: false } },
     );
     const machine = setup({ types: text, actors: { check } }).createMachine({
       initial: 'checking',

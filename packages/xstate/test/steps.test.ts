@@ -255,7 +255,7 @@ describe('a step of a machine', () => {
         if (attempt < 3) throw new Error('again');
         return { at: new Date(7) };
       },
-      { retry: { attempts: 3, delayMs: 10, jitter: false } },
+      { retry: { attempts: 3, delay: 10, jitter: false } },
     );
     const drive = oneStep(flaky, { n: 7 });
     const outcome = await drive.start({}, { maxHold: 1_000 });
@@ -278,7 +278,7 @@ describe('a step of a machine', () => {
         if (attempt < 2) throw new Error('again');
         return 'done';
       },
-      { retry: { attempts: 2, delayMs: 5_000, jitter: false } },
+      { retry: { attempts: 2, delay: 5_000, jitter: false } },
     );
     const drive = oneStep(flaky);
     await drive.start();

@@ -19,8 +19,8 @@ import type { NewEntry } from '../ledger.ts';
 
 const minute = 60_000;
 const urgent = {
-  remindEveryMs: 400,
-  escalate: [{ afterMs: 3_000, by: { role: 'director' }, to: ['dora'] }],
+  remindEvery: 400,
+  escalate: [{ after: 3_000, by: { role: 'director' }, to: ['dora'] }],
 };
 
 export const roles: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ export function refundSaga(record: (entry: NewEntry) => Promise<void>): Program 
         to: managers,
         of: approvals,
         deliver: (delivery: Delivery<string>) => record(toEntry(order, delivery)),
-        timeoutMs: 10 * minute,
+        timeout: 10 * minute,
         ...(isUrgent ? urgent : {}),
       });
       if (!decision.approved) throw new Error(`Not refunded: ${decision.reason}.`);
@@ -109,7 +109,7 @@ export function refundMachine(record: (entry: NewEntry) => Promise<void>): Progr
         of: ({ input }) => input.approvals,
         deliver: ({ input, ...delivery }: Delivery<string> & { readonly input: Input }) =>
           record(toEntry(input.order, delivery)),
-        timeoutMs: 10 * minute,
+        timeout: 10 * minute,
         ...urgent,
       }),
       refund: stepInMachine(({ input: { order }, idempotencyKey: key }: StepContext<Input>) =>

@@ -37,8 +37,8 @@ const sagas = serveSagas({
   store,
   queue,
   // The turns of killed processes run again soon.
-  guard: { leaseMs: 5_000 },
-  limits: { turnBudgetMs: 4_000, maxHoldMs: 1_000 },
+  guard: { lease: 5_000 },
+  limits: { turnBudget: 4_000, maxHold: 1_000 },
   outside: { url: PUBLIC_URL },
   auth: {
     authenticate: (request) => {

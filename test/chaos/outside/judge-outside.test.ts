@@ -3,7 +3,7 @@ import type { EffectRow, Kind } from '../provider/ledger.ts';
 import type { NoteRow } from '../provider/notes.ts';
 import { judgeOutside, type OutsideEvidence } from './judge-outside.ts';
 import type { AnswerReport } from './people.ts';
-import { escalateAfterMs, remindEveryMs } from './times.ts';
+import { escalateAfterMs, remindEvery } from './times.ts';
 
 const began = 1_000_000;
 let ids = 0;
@@ -50,8 +50,8 @@ const sound: OutsideEvidence = {
   notes: [
     note('grant:1', 'link', { to: 'ann' }),
     note('grant:1', 'link', { to: 'bob' }),
-    note('grant:1', 'reminder', { to: 'ann', at: began + remindEveryMs }),
-    note('grant:1', 'reminder', { to: 'ann', at: began + 2 * remindEveryMs + 50 }),
+    note('grant:1', 'reminder', { to: 'ann', at: began + remindEvery }),
+    note('grant:1', 'reminder', { to: 'ann', at: began + 2 * remindEvery + 50 }),
     note('grant:1', 'link', { to: 'dora', at: began + escalateAfterMs }),
     decision('grant:1', 'approved', 'ann', 'bob'),
     decision('grant:2', 'denied', 'eve'),
@@ -111,7 +111,7 @@ describe('the judge of answers from outside', () => {
     ],
     [
       'two reminders for one time',
-      withNotes(note('grant:1', 'reminder', { to: 'ann', at: began + 2 * remindEveryMs + 60 })),
+      withNotes(note('grant:1', 'reminder', { to: 'ann', at: began + 2 * remindEvery + 60 })),
       'grant:1 reminded ann twice for one time',
     ],
     [

@@ -1,7 +1,7 @@
 import type { EffectRow, UndoRow } from '../provider/ledger.ts';
 import type { NoteRow } from '../provider/notes.ts';
 import type { AnswerReport } from './people.ts';
-import { escalateAfterMs, mostOutsideSkew, remindEveryMs } from './times.ts';
+import { escalateAfterMs, mostOutsideSkew, remindEvery } from './times.ts';
 
 /** Evidence about sagas with answers from people and other systems. */
 export interface OutsideEvidence {
@@ -91,8 +91,8 @@ function wrongTimes({ name, notes }: Case): readonly string[] {
     const sorted = list.toSorted((one, other) => one.at - other.at);
     const first = to === 'dora' ? escalateAfterMs : 0;
     const early = sorted.filter(({ at, began }, index) => {
-      const number = Math.floor(first / remindEveryMs) + index + 1;
-      return at < began + number * remindEveryMs - slack;
+      const number = Math.floor(first / remindEvery) + index + 1;
+      return at < began + number * remindEvery - slack;
     });
     return early.map(() => `${name} reminded ${to} twice for one time.`);
   });

@@ -1,5 +1,5 @@
 /** Interval between reminders, in milliseconds. */
-export const remindEveryMs = 2_000;
+export const remindEvery = 2_000;
 /** Time until the escalation to a director, in milliseconds. */
 export const escalateAfterMs = 5_000;
 /** Difference of two clocks of the fleet, in milliseconds. */

@@ -48,7 +48,7 @@ export async function startOutside(
     sagas: [...outsideSagas],
     keys: SAGA_KEYS,
     audience: 'outside',
-    guard: { store: parts.store, leaseMs: 5_000 },
+    guard: { store: parts.store, lease: 5_000 },
     queue: bullmqQueue(queue),
     outside: {
       url: OUTSIDE_URL,
@@ -56,7 +56,7 @@ export async function startOutside(
       webhooks: { bank: ({ headers }) => headers.get('signature') === 'bank' },
     },
     auth: { mayAnswer: ({ subject }, by) => Object(by).role === roles[subject] },
-    limits: { turnBudgetMs: 4_000, hookTimeoutMs: 40_000, maxHoldMs: 0 },
+    limits: { turnBudget: 4_000, hookTimeout: 40_000, maxHold: 0 },
     testing: { clock: hostTime, environment: 'production' },
     hooks: {
       onSettled: ({ saga, sagaId, uncompensated }) =>

@@ -14,7 +14,7 @@ import type { Delivery } from '@mcp-saga/server/stores';
 import { z } from 'zod';
 import type { NewNote } from '../provider/notes.ts';
 import { ask, order, policy, tell } from './shop.ts';
-import { escalateAfterMs, remindEveryMs } from '../outside/times.ts';
+import { escalateAfterMs, remindEvery } from '../outside/times.ts';
 
 /** Roles of the people who answer. */
 export const roles: Readonly<Record<string, string>> = {
@@ -49,9 +49,9 @@ const grant = saga({ name: 'grant', ...options, commitEach: true }, function* ()
         { key, purchase, kind: isReminder ? 'reminder' : 'link', to: to ?? '', url, began },
         signal,
       ),
-    remindEveryMs,
-    escalate: [{ afterMs: escalateAfterMs, by: { role: 'director' }, to: ['dora'] }],
-    timeoutMs: 13_000,
+    remindEvery,
+    escalate: [{ after: escalateAfterMs, by: { role: 'director' }, to: ['dora'] }],
+    timeout: 13_000,
   });
   const by = answers.map((answer) => (answer.by === 'link' ? 'link' : answer.by.subject));
   const result = approved
@@ -75,7 +75,7 @@ const bill = saga({ name: 'bill', ...options }, function* () {
       verify: 'bank',
       register: ({ url, idempotencyKey: key, signal }) =>
         send({ key, purchase, kind: 'webhook', to: 'bank', url, began }, signal),
-      timeoutMs: 10_000,
+      timeout: 10_000,
     });
   } catch (error) {
     if (!(error instanceof StepTimedOut)) throw error;

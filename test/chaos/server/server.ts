@@ -69,16 +69,16 @@ const host = createSagaHost({
   guard: {
     store: shared,
     // Longer than a turn, but short enough for callers that wait for the lease of a killed process.
-    leaseMs: 5_000,
+    lease: 5_000,
   },
   limits: {
-    turnBudgetMs: 4_000, // The queue may be down for longer than the default timeout of a hook.
-    hookTimeoutMs: 40_000,
+    turnBudget: 4_000, // The queue may be down for longer than the default timeout of a hook.
+    hookTimeout: 40_000,
   },
   answers: { model: 'accept' },
   // Half of the calls have a key. No purchase of the others may be made twice, either.
   starts: { unkeyed: 'handshake', bearer: 'accept' },
-  tasks: { store: shared, bearer: 'accept', pollIntervalMs: 100 },
+  tasks: { store: shared, bearer: 'accept', pollInterval: 100 },
   resumableRequests: { bearer: 'accept' },
   testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
   hooks: {

@@ -44,11 +44,11 @@ export async function ask(
 
 /** Retries and timeout of requests to the provider. */
 export const policy = {
-  timeoutMs: 1_500,
+  timeout: 1_500,
   retry: {
     attempts: 8,
-    delayMs: 40,
-    maxDelayMs: 400,
+    delay: 40,
+    maxDelay: 400,
     when: (error: unknown) => !(error instanceof Refused),
   },
 };
@@ -88,7 +88,7 @@ export function orderOnce(kind: Kind, purchase: string): Command<{ readonly id: 
     ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal),
     {
       once: true,
-      timeoutMs: policy.timeoutMs,
+      timeout: policy.timeout,
       label: labelOf(kind, purchase),
       compensate: (unwanted) => undo(kind, purchase, unwanted),
       unknown: 'compensate',

@@ -38,8 +38,8 @@ export const connect = saga({ name: 'connect', version: '1' }, function* () {
   const url = `https://app.example/sign-in?state=${state}`;
   yield* elicitUrl('sign-in', { message: 'Sign in to your account.', url });
   const account = yield* poll('account', () => accounts.get(state), {
-    everyMs: 2_000,
-    totalTimeoutMs: 600_000,
+    every: '2s',
+    timeout: '10m',
   });
   return `Connected ${account}.`;
 });

@@ -21,7 +21,7 @@ export const hire = saga(
       of: 2,
       link: 'accept',
       deliver: ({ url, to = '' }) => mail.send(to, url),
-      timeoutMs: 2 * day,
+      timeout: 2 * day,
     });
     return decision.approved ? 'Hired.' : `Not hired: ${decision.reason}.`;
   },
@@ -38,7 +38,7 @@ export const checkout = saga(
       schema: Paid,
       register: ({ url }) => bank.checkout(url),
       link: 'accept',
-      timeoutMs: day,
+      timeout: day,
     });
     return `Paid ${amount} EUR.`;
   },

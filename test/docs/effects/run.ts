@@ -32,7 +32,7 @@ export const invoice = saga(
     const { id } = yield* step(
       'create',
       ({ input, idempotencyKey }) => billing.create(input, idempotencyKey),
-      { input: customer, retry: 3, timeoutMs: 10_000 },
+      { input: customer, retry: 3, timeout: '10s' },
     );
     return `Created invoice ${id}.`;
   },
@@ -68,7 +68,7 @@ const Approval = z.object({ approved: z.boolean() });
 export const approve = saga({ name: 'approve', version: '1' }, function* () {
   const first = yield* race({
     answer: elicit('approval', { message: 'Approve the release?', schema: Approval }),
-    timeout: sleep(10 * 60_000),
+    timeout: sleep('10m'),
   });
   if (first.winner === 'timeout') return 'No answer in ten minutes.';
   return first.value.approved ? 'Approved.' : 'Rejected.';

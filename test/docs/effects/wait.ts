@@ -1,4 +1,4 @@
-import { checkpoint, elicit, poll, saga, sleep, sleepUntil, step } from '@mcp-saga/server';
+import { checkpoint, elicit, poll, saga, sleep, step } from '@mcp-saga/server';
 import { z } from 'zod';
 
 /** Number of times that a build was started and asked for. */
@@ -23,29 +23,29 @@ export const list = saga({ name: 'list', version: '1' }, function* () {
 const Done = z.object({ done: z.boolean() });
 
 export const remind = saga({ name: 'remind', version: '1' }, function* () {
-  yield* sleep(60 * 60_000);
+  yield* sleep('1h');
   const { done } = yield* elicit('done', { message: 'Is the task done?', schema: Done });
   return done ? 'Done.' : 'Still open.';
 });
 // #endregion sleep
 
-// #region sleepUntil
+// #region until
 export const publish = saga(
   { name: 'publish', version: '1', input: z.object({ at: z.iso.datetime() }) },
   function* ({ at }) {
-    yield* sleepUntil(new Date(at));
+    yield* sleep(new Date(at));
     yield* step('publish', () => 'published');
     return `Published at ${at}.`;
   },
 );
-// #endregion sleepUntil
+// #endregion until
 
 // #region poll
 export const build = saga({ name: 'build', version: '1' }, function* () {
   const id = yield* step('start', () => ci.start());
   const result = yield* poll('result', () => ci.result(id), {
-    everyMs: 5_000,
-    totalTimeoutMs: 30 * 60_000,
+    every: '5s',
+    timeout: '30m',
     report: ({ elapsedMs }) => `Building for ${elapsedMs / 1_000} s`,
   });
   return `The build ${result}.`;

@@ -27,7 +27,7 @@ const refund = setup({
       by: { role: 'manager' },
       deliver: ({ url, idempotencyKey }) =>
         mail.send('managers@shop.example', `Decide here: ${url}`, idempotencyKey),
-      timeoutMs: 2 * day,
+      timeout: 2 * day,
     }),
     refund: step(({ input, idempotencyKey }: StepContext<number>) =>
       bank.refund(input, idempotencyKey),
@@ -84,7 +84,7 @@ const payment = setup({
       schema: Paid,
       register: ({ url, idempotencyKey }) => bank.checkout(url, idempotencyKey),
       verify: 'bank',
-      timeoutMs: day,
+      timeout: day,
     }),
   },
 }).createMachine({

@@ -25,7 +25,7 @@ const refund = saga(
       schema: z.object({ comment: z.string().max(500).optional() }),
       by: { role: 'manager' },
       deliver: ({ url }) => console.log(`Decide here: ${url}`), // send a mail instead
-      timeoutMs: 2 * 86_400_000,
+      timeout: '2d',
     });
     const answers = decision.answers.map((answer) => {
       const name = answer.by === 'link' ? 'the link' : answer.by.subject;

@@ -6,7 +6,7 @@ const hour = 3_600_000;
 
 // #region test
 const requested = testSaga(refund, { input: { amount: 20 } });
-const ann = { by: 'ann', content: { comment: 'Well done' }, afterMs: hour };
+const ann = { by: 'ann', content: { comment: 'Well done' }, after: hour };
 const approved = requested.on.approval('manager', [ann]);
 
 it('refunds after an approval', async () => {

@@ -43,7 +43,7 @@ export const refund = saga(
       by: { role: 'manager' }, // passed to auth.mayAnswer of the host
       deliver: ({ url, idempotencyKey }) =>
         mail.send('managers@shop.example', `Decide here: ${url}`, idempotencyKey),
-      timeoutMs: 2 * day,
+      timeout: 2 * day,
     });
     const answers = decision.answers.map((answer) => {
       const name = answer.by === 'link' ? 'the link' : answer.by.subject;
@@ -102,9 +102,9 @@ export const release = saga(options, function* () {
     link: 'accept', // possession of the link is enough
     deliver: ({ url, to = 'boss@shop.example', isReminder, idempotencyKey }) =>
       mail.send(to, `${isReminder ? 'Reminder: ' : ''}${url}`, idempotencyKey),
-    remindEveryMs: 4 * hour,
-    escalate: [{ afterMs: day, to: ['boss@shop.example'] }],
-    timeoutMs: 2 * day,
+    remindEvery: 4 * hour,
+    escalate: [{ after: day, to: ['boss@shop.example'] }],
+    timeout: 2 * day,
   });
   return decision.approved ? 'Released.' : `Not released: ${decision.reason}.`;
 });

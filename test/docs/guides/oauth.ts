@@ -24,8 +24,8 @@ export const importRepositories = saga({ name: 'import_repositories', version: '
     url: `https://app.example/github?state=${state}`,
   });
   yield* poll('signed-in', () => (tokens.has(state) ? true : undefined), {
-    everyMs: 2_000,
-    totalTimeoutMs: 10 * 60_000,
+    every: '2s',
+    timeout: '10m',
   });
   const count = yield* step('import', () => github.repositories(tokens.get(state)));
   return `Imported ${count} repositories.`;

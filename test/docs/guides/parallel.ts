@@ -39,7 +39,7 @@ export const vote = saga({ name: 'vote', version: '1' }, function* () {
       elicit('first', { message: 'Release version 2?', schema: Vote }),
       elicit('second', { message: 'Announce version 2?', schema: Vote }),
     ]),
-    deadline: sleep(15 * 60_000),
+    deadline: sleep('15m'),
   });
   if (result.winner === 'deadline') return 'No decision in 15 minutes.';
   return result.value.every(({ yes }) => yes) ? 'Accepted.' : 'Rejected.';

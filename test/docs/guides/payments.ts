@@ -27,7 +27,7 @@ export const buy = saga(
   function* ({ item, amount }) {
     yield* step('charge', ({ idempotencyKey }) => bank.charge(amount, idempotencyKey), {
       label: `charge of ${amount} EUR`,
-      timeoutMs: 10_000,
+      timeout: '10s',
       retry: 3,
       compensate: ({ stepKey, idempotencyKey }) => bank.refund(stepKey, idempotencyKey),
       unknown: 'compensate',

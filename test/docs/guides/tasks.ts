@@ -22,8 +22,8 @@ export const report = saga(
   function* () {
     const job = yield* step('start', ({ idempotencyKey }) => warehouse.start(idempotencyKey));
     const rows = yield* poll('rows', () => warehouse.rows(job), {
-      everyMs: 5_000,
-      totalTimeoutMs: 60 * 60_000,
+      every: '5s',
+      timeout: '1h',
       report: ({ elapsedMs }) => `Running for ${Math.round(elapsedMs / 1_000)} s`,
     });
     return `The report has ${rows} rows.`;

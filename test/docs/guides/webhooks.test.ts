@@ -7,7 +7,7 @@ const hour = 3_600_000;
 // #region test
 const requested = testSaga(pay, { input: { amount: 20 } });
 const event = { type: 'payment.paid', reference: 'r1' };
-const paid = requested.on.event('payment', event, { afterMs: hour });
+const paid = requested.on.event('payment', event, { after: hour });
 
 it('returns the reference of the payment', async () => {
   const run = await paid.run();

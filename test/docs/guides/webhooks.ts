@@ -33,7 +33,7 @@ export const pay = saga(
       schema: Paid,
       register: ({ url, idempotencyKey }) => bank.checkout(amount, url, idempotencyKey),
       verify: 'bank', // a check of the host
-      timeoutMs: day,
+      timeout: day,
     });
     return `Paid: ${payment.reference}`;
   },

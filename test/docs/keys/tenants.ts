@@ -11,7 +11,7 @@ export function keysOfTenants(folder: string, decryptFor: (tenant: string) => De
       if (!/^[a-z][a-z\d-]*$/.test(tenant)) throw new Error('Not a tenant.');
       return await encryptedKeys(`${folder}/${tenant}.json`, decryptFor(tenant)).load(tenant);
     },
-    refreshMs: 10 * 60_000,
+    refresh: '10m',
   };
 }
 // #endregion tenants

@@ -35,7 +35,7 @@ export const offer = saga({ name: 'offer', version: '1', forks: 'refuse' }, func
     const { sure } = yield* elicit('sure', {
       message: 'Accept?',
       schema: Sure,
-      timeoutMs: 2 * day,
+      timeout: 2 * day,
     });
     return sure ? 'Accepted' : 'Refused';
   } catch (error) {

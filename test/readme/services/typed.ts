@@ -49,7 +49,7 @@ poll(
     expectType<Equal<typeof services, Services>>();
     return 1;
   },
-  { everyMs: 1000, totalTimeoutMs: 1000 },
+  { every: '1s', timeout: '1s' },
 );
 // @ts-expect-error -- a turn of a queue has no user
 step('read', ({ user }) => user.subject);

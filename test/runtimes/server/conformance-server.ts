@@ -30,7 +30,7 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
     sagas: conformanceSagas(effects),
     // All hosts of this process share these stores, and some have another clock.
     guard: { store: memoryStore({ olderTokens: 'accept', clock: Date.now }) },
-    tasks: { store: memoryStore({ clock: Date.now }), bearer: 'accept', pollIntervalMs: 10 },
+    tasks: { store: memoryStore({ clock: Date.now }), bearer: 'accept', pollInterval: 10 },
     resumableRequests: { bearer: 'accept' },
     answers: { model: 'accept' },
     hooks: {

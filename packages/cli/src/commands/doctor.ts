@@ -1,3 +1,4 @@
+import { millisecondsOf } from '@mcp-saga/core/shared';
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { skewMs } from '@mcp-saga/seal';
@@ -185,7 +186,7 @@ async function reached(name: 'store' | 'queue', request: () => Promise<unknown>)
 }
 
 function versionsOf({ sagas, limits }: GivenOptions): readonly Check[] {
-  const days = Math.ceil((limits?.maxLifetimeMs ?? 604_800_000) / 86_400_000);
+  const days = Math.ceil(millisecondsOf(limits?.maxLifetime ?? '7d') / 86_400_000);
   return sagas.flatMap(({ name, version, previous }) =>
     previous.map(({ saga, until }): Check => {
       const text =

@@ -5,8 +5,8 @@ import { encode } from '../values/codec.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command, ForkSensitiveCommand } from '../model/command.ts';
 import type { UndoPolicy } from '../model/undo-types.ts';
-import { assertStepId } from '../values/path.ts';
-import { toRetryPolicy } from '../values/retry.ts';
+import { assertStepId, checkedTimeout } from '../values/path.ts';
+import { toRetryPlan } from '../values/retry.ts';
 import type { UndoWithoutResult } from './step.ts';
 import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 
@@ -23,7 +23,7 @@ const names: NamesOf<CompensateOptions> = {
   id: true,
   label: true,
   retry: true,
-  timeoutMs: true,
+  timeout: true,
 };
 
 /**
@@ -41,7 +41,7 @@ export function compensate<U>(
   undo: UndoWithoutResult<undefined, U>,
   options: CompensateOptions = none,
 ): ForkSensitiveCommand<void> {
-  const { id = 'compensate', label, retry, timeoutMs } = options;
+  const { id = 'compensate', label, retry, timeout } = options;
   assertStepId(id);
   if (options !== none) assertKnownOptions('compensate', id, options, names);
   const work = toUndoWork(undo, id);
@@ -52,8 +52,8 @@ export function compensate<U>(
     id,
     work,
     label,
-    retry: toRetryPolicy(id, retry) ?? defaultUndoRetry,
-    timeoutMs,
+    retry: toRetryPlan(id, retry) ?? defaultUndoRetry,
+    timeoutMs: checkedTimeout(id, timeout),
   }) as ForkSensitiveCommand<void>;
 }
 

@@ -1,11 +1,12 @@
 import { assertKnownOptions, assertOneOf } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
+import type { Duration } from '../values/duration.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { asking } from '../effects/effect-of.ts';
 import type { CheckedForm } from './checks/checked-form-type.ts';
 import type { AskingCommand } from '../model/command.ts';
 import { formOf } from '../effects/kinds/elicit.ts';
-import { assertStepId, checkedTtl } from '../values/path.ts';
+import { assertStepId, checkedTimeout } from '../values/path.ts';
 import type { StepContext } from './step.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../values/standard-schema.ts';
 
@@ -23,11 +24,11 @@ export interface ElicitOptions<S extends Schema> {
    */
   readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /**
-   * Milliseconds from the first time the question is asked; fractions are rounded up. An answer
-   * over 30 s later is dropped: the step throws `StepTimedOut`. Default and maximum: the lifetime
-   * of the token.
+   * Time from the first time the question is asked; fractions of a millisecond are rounded up. An
+   * answer over 30 s later is dropped: the step throws `StepTimedOut`. Default and maximum: the
+   * lifetime of the token.
    */
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
   /**
    * `client`: only the client may answer; `model`: also the model that calls the tool. Default:
    * `modelAnswers` of saga or host.
@@ -50,10 +51,9 @@ export interface ElicitUrlOptions {
   /** Absolute URL to open. */
   readonly url: string;
   /**
-   * Time to answer, in milliseconds, from the first time the question is asked. Default: the
-   * lifetime of the token.
+   * Time to answer, from the first time the question is asked. Default: the lifetime of the token.
    */
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
   /** Allowed sources of the answer: see {@link ElicitOptions.accept}. */
   readonly accept?: 'client' | 'model';
 }
@@ -67,14 +67,14 @@ export type ElicitOutcome<T> =
 const formNames: NamesOf<ElicitOptions<Schema>> = {
   message: true,
   schema: true,
-  timeoutMs: true,
+  timeout: true,
   accept: true,
   fallback: true,
 };
 const urlNames: NamesOf<ElicitUrlOptions> = {
   message: true,
   url: true,
-  timeoutMs: true,
+  timeout: true,
   accept: true,
 };
 
@@ -85,7 +85,7 @@ function ask<S extends Schema, T>(
 ): AskingCommand<T> {
   assertStepId(id);
   assertKnownOptions(asOutcome ? 'elicit.outcome' : 'elicit', id, options, formNames);
-  const { message, timeoutMs: ttl, fallback } = options;
+  const { message, timeout, fallback } = options;
   const schema = options.schema as S;
   if (typeof message !== 'string')
     throw new AuthoringError(`elicit('${id}') needs a message, a string.`);
@@ -104,7 +104,7 @@ function ask<S extends Schema, T>(
     message,
     schema,
     asOutcome,
-    ttl: checkedTtl(id, ttl),
+    ttl: checkedTimeout(id, timeout),
     accept: options.accept,
     fallback,
   });
@@ -170,7 +170,7 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
 export function elicitUrl(id: string, options: ElicitUrlOptions): AskingCommand<void> {
   assertStepId(id);
   assertKnownOptions('elicitUrl', id, options, urlNames);
-  const { message, url, timeoutMs: ttl } = options;
+  const { message, url, timeout } = options;
   if (typeof message !== 'string')
     throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
   if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
@@ -180,7 +180,7 @@ export function elicitUrl(id: string, options: ElicitUrlOptions): AskingCommand<
     id,
     message,
     url,
-    ttl: checkedTtl(id, ttl),
+    ttl: checkedTimeout(id, timeout),
     accept: options.accept,
   });
 }

@@ -1,17 +1,18 @@
 import { assertKnownOptions } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
+import type { Duration } from '../values/duration.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Root, SampleParams, SampleResult } from '../model/client-step.ts';
 import { asking } from '../effects/effect-of.ts';
 import type { AskingCommand } from '../model/command.ts';
-import { assertStepId, checkedTtl } from '../values/path.ts';
+import { assertStepId, checkedTimeout } from '../values/path.ts';
 
 interface SampleOptions {
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
 }
 
 const none: SampleOptions = {};
-const names: NamesOf<SampleOptions> = { timeoutMs: true };
+const names: NamesOf<SampleOptions> = { timeout: true };
 const paramNames: NamesOf<SampleParams> = {
   messages: true,
   maxTokens: true,
@@ -24,8 +25,7 @@ const paramNames: NamesOf<SampleParams> = {
 
 /**
  * Asks the client's model: MCP's `sampling/createMessage`.
- * @param options - `timeoutMs`: time that the model has, in milliseconds, from the first time it is
- * asked
+ * @param options - `timeout`: time that the model has, from the first time it is asked
  * @throws StepTimedOut (in the body) when the answer arrives later
  * @throws ClientCannot (in the body) if neither the client nor the host can sample
  * @throws StepError (in the body) when the client answers with an error
@@ -57,7 +57,7 @@ export function sample(
     kind: 'sample',
     id,
     params,
-    ttl: checkedTtl(id, options.timeoutMs),
+    ttl: checkedTimeout(id, options.timeout),
   });
 }
 

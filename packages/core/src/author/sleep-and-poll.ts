@@ -1,7 +1,8 @@
 import { assertKnownOptions } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
 import { AuthoringError } from '../values/errors.ts';
-import { checkedDuration } from '../values/retry.ts';
+import { checkedDuration } from '../values/checked-duration.ts';
+import type { Duration } from '../values/duration.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
@@ -9,57 +10,46 @@ import { assertStepId } from '../values/path.ts';
 import type { StepContext } from './step.ts';
 
 /**
- * Continues no earlier than `ms` milliseconds after the call. The request holds a short wait. For a
- * longer wait, the client gets a token and the time to come back.
+ * Continues no earlier than a duration after the call, or than a date. The request holds a short
+ * wait. For a longer wait, the client gets a token and the time to come back.
  *
  * A late client does not change the decision: in a `race` against a question, the sleep wins unless
  * the answer arrives within 30 s after the end of the sleep. A following sleep begins at that end,
  * too.
- * @param ms - milliseconds, 0 or more; fractions are rounded up
- * @throws AuthoringError for a negative or infinite duration, and for NaN
+ * @param until - a duration of 0 or more, whose fractions of a millisecond are rounded up; or a date
+ * @throws AuthoringError for an invalid duration or date
  * @throws ClientCannot (in the body) if the client cannot wait that long, or if the sleep would end
- * after the lifetime of the saga (`limits.maxLifetimeMs` of the host, 7 days)
+ * after the lifetime of the saga (`limits.maxLifetime` of the host, 7 days)
  * @example
  * ```ts
  * function* remind(): Steps<void> {
- *   yield* sleep(60_000);
+ *   yield* sleep('1m');
  *   yield* step('remind', () => mail.send('Still there?'));
- * }
- * ```
- */
-export function sleep(ms: number): Command<void> {
-  checkedDuration('The duration of sleep()', ms, 0);
-  return command<void>({ kind: 'sleep', id: 'sleep', ms, until: undefined });
-}
-
-/**
- * Continues no earlier than `date`, like {@link sleep}.
- * @throws AuthoringError for an invalid date
- * @throws ClientCannot (in the body) if the client cannot wait that long
- * @example
- * ```ts
- * function* onMonday(): Steps<void> {
- *   yield* sleepUntil(new Date('2027-01-04T08:00:00Z'));
+ *   yield* sleep(new Date('2027-01-04T08:00:00Z'));
  *   yield* step('report', () => mail.send('The week begins.'));
  * }
  * ```
  */
-export function sleepUntil(date: Date): Command<void> {
-  const until = date instanceof Date ? date.getTime() : Number.NaN;
-  if (!Number.isFinite(until)) throw new AuthoringError('sleepUntil() needs a valid date.');
-  return command<void>({ kind: 'sleep', id: 'sleep', ms: 0, until });
+export function sleep(until: Duration | Date): Command<void> {
+  if (!(until instanceof Date)) {
+    const ms = checkedDuration('The duration of sleep()', until, 0);
+    return command<void>({ kind: 'sleep', id: 'sleep', ms, until: undefined });
+  }
+  const time = until.getTime();
+  if (Number.isNaN(time)) throw new AuthoringError('The date of sleep() is invalid.');
+  return command<void>({ kind: 'sleep', id: 'sleep', ms: 0, until: time });
 }
 
 /** Timing of a poll. */
 export interface PollOptions {
-  /** Time from one call of `ask` to the next, in milliseconds. Fractions are rounded up. */
-  readonly everyMs: number;
+  /** Time from one call of `ask` to the next. Fractions of a millisecond are rounded up. */
+  readonly every: Duration;
   /**
-   * Milliseconds until the poll times out, counted from the first call of `ask`. Fractions are
-   * rounded up. If the client returns late, `ask` is called once more before the timeout. The
+   * Time until the poll times out, counted from the first call of `ask`. Fractions of a millisecond
+   * are rounded up. If the client returns late, `ask` is called once more before the timeout. The
    * timeout may exceed the lifetime of the saga: the poll then ends with that lifetime.
    */
-  readonly totalTimeoutMs: number;
+  readonly timeout: Duration;
   /** Text for the user in the meantime, if the client shows it. */
   readonly report?:
     | string
@@ -67,8 +57,8 @@ export interface PollOptions {
 }
 
 const names: NamesOf<PollOptions> = {
-  everyMs: true,
-  totalTimeoutMs: true,
+  every: true,
+  timeout: true,
   report: true,
 };
 
@@ -83,7 +73,7 @@ const names: NamesOf<PollOptions> = {
  * ```ts
  * function* build(): Steps<string> {
  *   const ask = async (): Promise<string | undefined> => api.resultOf('build-1');
- *   return yield* poll('build', ask, { everyMs: 5_000, totalTimeoutMs: 600_000 });
+ *   return yield* poll('build', ask, { every: '5s', timeout: '10m' });
  * }
  * ```
  */
@@ -96,8 +86,13 @@ export function poll<R>(
   assertStepId(id);
   if (typeof ask !== 'function') throw new AuthoringError(`poll('${id}') needs a function to ask.`);
   assertKnownOptions('poll', id, options, names);
-  const { everyMs, totalTimeoutMs, report } = options;
-  checkedDuration(`\`everyMs\` of poll('${id}')`, everyMs, 'more than 0');
-  checkedDuration(`\`totalTimeoutMs\` of poll('${id}')`, totalTimeoutMs, 'more than 0');
-  return command<Exclude<R, undefined>>({ kind: 'poll', id, ask, everyMs, totalTimeoutMs, report });
+  const { every, timeout, report } = options;
+  return command<Exclude<R, undefined>>({
+    kind: 'poll',
+    id,
+    ask,
+    everyMs: checkedDuration(`\`every\` of poll('${id}')`, every, 'more than 0'),
+    totalTimeoutMs: checkedDuration(`\`timeout\` of poll('${id}')`, timeout, 'more than 0'),
+    report,
+  });
 }

@@ -19,8 +19,9 @@ import type {
   WhenUnknown,
 } from '../model/undo-types.ts';
 import { assertJson, isJson, type Json } from '../values/json.ts';
-import { assertStepId, assertStepKey } from '../values/path.ts';
-import { toRetryPolicy, type RetryPolicy } from '../values/retry.ts';
+import type { Duration } from '../values/duration.ts';
+import { assertStepId, assertStepKey, checkedTimeout } from '../values/path.ts';
+import { toRetryPlan, type RetryPolicy } from '../values/retry.ts';
 import type { RequestUser, Services } from '../model/register.ts';
 import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 
@@ -82,10 +83,9 @@ export interface StepOptions<
   /** A number of attempts, or a policy. Default: one attempt. */
   readonly retry?: RetryPolicy | number;
   /**
-   * Maximum time of one attempt, in milliseconds. Afterwards, its signal aborts and the attempt
-   * fails. Default: none.
+   * Maximum time of one attempt. Afterwards, its signal aborts and the attempt fails. Default: none.
    */
-  readonly timeoutMs?: number;
+  readonly timeout?: Duration;
   /**
    * `false` does not record the result: the body and `compensate` get undefined. For credentials.
    * Default `true`.
@@ -161,14 +161,14 @@ type NameOf<Keep extends boolean, When extends WhenUnknown> = Keep extends false
       ]
     : string;
 
-const undoNames: NamesOf<UndoPolicy> = { retry: true, timeoutMs: true };
+const undoNames: NamesOf<UndoPolicy> = { retry: true, timeout: true };
 const none: AnyStepOptions = {};
 
 const names: NamesOf<AnyStepOptions> = {
   input: true,
   key: true,
   retry: true,
-  timeoutMs: true,
+  timeout: true,
   compensate: true,
   unknown: true,
   undo: true,
@@ -211,7 +211,7 @@ type StepCommand<R, Undo, Once> = [IsAbsent<Undo>, Once] extends [true, false]
  *     bank.charge(cents, { idempotencyKey });
  *   return yield* step('charge', charge, {
  *     retry: 3,
- *     timeoutMs: 10_000,
+ *     timeout: '10s',
  *     compensate: ({ stepKey }) => bank.refund(stepKey),
  *     unknown: 'compensate',
  *   });
@@ -236,12 +236,9 @@ export function step<
   assertStepId(id);
   if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
   if (given !== none) assertKnownOptions('step', id, given, names);
-  const { input, key, retry, timeoutMs, keep = true, compress = false, once = false } = given;
+  const { input, key, retry, timeout, keep = true, compress = false, once = false } = given;
   if (input !== undefined && !isJson(input)) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new AuthoringError(`timeoutMs of step '${id}' must be more than 0 milliseconds.`);
-  }
   return command<never>({
     kind: 'step',
     id,
@@ -251,8 +248,8 @@ export function step<
     keep,
     compress,
     once,
-    retry: toRetryPolicy(id, retry),
-    timeoutMs,
+    retry: toRetryPlan(id, retry),
+    timeoutMs: checkedTimeout(id, timeout),
     undo: toStepUndo(id, given),
     of: undefined,
   }) as StepCommand<Keep extends false ? void : R, Undo, Once>;
@@ -273,8 +270,8 @@ function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
     work: toWork(id, compensate),
     undoesUnknown: unknown === 'compensate',
     label,
-    retry: toRetryPolicy(id, undo?.retry) ?? defaultUndoRetry,
-    timeoutMs: undo?.timeoutMs,
+    retry: toRetryPlan(id, undo?.retry) ?? defaultUndoRetry,
+    timeoutMs: checkedTimeout(`undo of ${id}`, undo?.timeout),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '../values/json.ts';
-import type { RetryPolicy } from '../values/retry.ts';
+import type { RetryPlan } from '../values/retry.ts';
 import type { SagaVersion } from './outcome.ts';
 import type { BoundCompensator, BoundUndo } from './undo-types.ts';
 
@@ -63,7 +63,7 @@ export interface StepUndo {
    */
   readonly undoesUnknown: boolean;
   readonly label: string | undefined;
-  readonly retry: RetryPolicy;
+  readonly retry: RetryPlan;
   readonly timeoutMs: number | undefined;
 }
 
@@ -72,7 +72,7 @@ export interface CompensateSpec {
   readonly id: string;
   readonly work: UndoWork;
   readonly label: string | undefined;
-  readonly retry: RetryPolicy;
+  readonly retry: RetryPlan;
   readonly timeoutMs: number | undefined;
 }
 

@@ -1,3 +1,4 @@
+import type { Duration } from '../values/duration.ts';
 import type { RetryPolicy } from '../values/retry.ts';
 import type { InferInput, Schema } from '../values/standard-schema.ts';
 import type { RequestUser, Services } from './register.ts';
@@ -64,8 +65,8 @@ export type UndoFunction<R, I, When extends WhenUnknown = 'report'> = (
 export interface UndoPolicy {
   /** Attempts, or a policy. Default: three attempts. */
   readonly retry?: RetryPolicy | number;
-  /** Milliseconds for one attempt. Default: none. */
-  readonly timeoutMs?: number;
+  /** Time for one attempt. Default: none. */
+  readonly timeout?: Duration;
 }
 
 /** A step that was undone, or could not be undone: its ID, and the author's label. */

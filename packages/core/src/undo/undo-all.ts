@@ -5,7 +5,7 @@ import type { BoundUndo, UndoneStep } from '../model/undo-types.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
 import { command } from '../effects/effect-of.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
-import type { RetryPolicy } from '../values/retry.ts';
+import type { RetryPlan } from '../values/retry.ts';
 
 export interface UndoReport {
   readonly compensated: UndoneStep[];
@@ -28,7 +28,13 @@ export interface Undo {
 }
 
 /** Retry policy of a compensation by default: 3 attempts. */
-export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
+export const defaultUndoRetry: RetryPlan = {
+  attempts: 3,
+  delayMs: 200,
+  factor: 2,
+  maxDelayMs: 60_000,
+  jitter: true,
+};
 
 /** Converts an undo to its form in results. */
 export function toUndone({ path, policy: { label } }: Undo): UndoneStep {

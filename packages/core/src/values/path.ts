@@ -1,5 +1,6 @@
 import { AuthoringError } from './errors.ts';
-import { checkedDuration } from './retry.ts';
+import { checkedDuration } from './checked-duration.ts';
+import type { Duration } from './duration.ts';
 
 const idPattern = /^[A-Za-z_][\w.:-]{0,63}$/;
 
@@ -35,13 +36,13 @@ export function assertStepKey(id: string, key: string): void {
 }
 
 /**
- * Checks a time to live, in milliseconds. Throws an `AuthoringError` for a number that is not
- * positive and finite.
+ * Returns a timeout in milliseconds. Throws an `AuthoringError` for a value that is no duration, or
+ * not more than 0.
  */
-export function checkedTtl(id: string, ttl: number | undefined): number | undefined {
-  return ttl === undefined
+export function checkedTimeout(id: string, timeout: Duration | undefined): number | undefined {
+  return timeout === undefined
     ? undefined
-    : checkedDuration(`timeoutMs of '${id}'`, ttl, 'more than 0');
+    : checkedDuration(`timeout of '${id}'`, timeout, 'more than 0');
 }
 
 /**

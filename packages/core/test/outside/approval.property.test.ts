@@ -92,11 +92,11 @@ class Run {
         message: 'Go?',
         of,
         denials,
-        timeoutMs: timeout * minute,
+        timeout: timeout * minute,
         deliver: ({ url, idempotencyKey: key, isReminder }) =>
           void sent.push({ url, key, at: world.time, isReminder }),
-        escalate: escalations.map((after) => ({ afterMs: after * minute })),
-        ...(remindEvery === undefined ? {} : { remindEveryMs: remindEvery * minute }),
+        escalate: escalations.map((after) => ({ after: after * minute })),
+        ...(remindEvery === undefined ? {} : { remindEvery: remindEvery * minute }),
       });
       return JSON.stringify(decision);
     });

@@ -50,7 +50,7 @@ class Case {
       const decision = yield* approval('manager', {
         message: 'Refund?',
         schema: Comment,
-        timeoutMs: 24 * hour,
+        timeout: 24 * hour,
         deliver,
         ...options,
       });
@@ -196,7 +196,7 @@ describe('approval', () => {
 
   it('delivers to each recipient, and reminds only those without an answer', async () => {
     const test = new Case();
-    const program = test.saga({ to: ['a', 'b'], of: 2, link: 'accept', remindEveryMs: 4 * hour });
+    const program = test.saga({ to: ['a', 'b'], of: 2, link: 'accept', remindEvery: 4 * hour });
     const first = await test.start(program);
     expect(test.sent.map(({ to }) => to)).toEqual(['a', 'b']);
     test.answer({ by: 'link' }, 1);
@@ -221,7 +221,7 @@ describe('approval', () => {
     const test = new Case();
     const program = test.saga({
       by: { role: 'manager' },
-      escalate: [{ afterMs: 2 * hour, by: { role: 'director' }, to: ['d'] }],
+      escalate: [{ after: 2 * hour, by: { role: 'director' }, to: ['d'] }],
     });
     let waiting = await test.start(program);
     test.world.time += hour;
@@ -269,7 +269,7 @@ describe('approval', () => {
 
   it('decides by an answer in time, however late the client returns', async () => {
     const test = new Case();
-    const program = test.saga({ remindEveryMs: hour, escalate: [{ afterMs: 5 * hour }] });
+    const program = test.saga({ remindEvery: hour, escalate: [{ after: 5 * hour }] });
     const first = await test.start(program);
     test.answer();
     test.world.time += 100 * hour;
@@ -334,8 +334,8 @@ describe('approval', () => {
 
   it('records nothing by a link of a changed question that was sent before the old one was closed', async () => {
     const test = new Case();
-    const program = test.saga({ remindEveryMs: hour });
-    const changed = test.saga({ remindEveryMs: hour, by: { role: 'director' } });
+    const program = test.saga({ remindEvery: hour });
+    const changed = test.saga({ remindEvery: hour, by: { role: 'director' } });
     let waiting = await test.start(program);
     test.outside.isDown = true;
     for (let turns = 0; turns < 3; turns += 1) {
@@ -372,7 +372,7 @@ describe('approval', () => {
       const first = yield* race({
         decision: approval('manager', {
           message: 'Refund?',
-          timeoutMs: 24 * hour,
+          timeout: 24 * hour,
           deliver: ({ url }) => void test.sent.push({ url } as Sent),
         }),
         late: sleep(hour),
@@ -398,7 +398,7 @@ describe('approval', () => {
     const gone = orphan('test', new Error('gone'));
     for (const changed of [new Case().saga({ message: 'Other?' }), gone]) {
       const test = new Case();
-      const { state } = await test.start(test.saga({ remindEveryMs: hour }));
+      const { state } = await test.start(test.saga({ remindEvery: hour }));
       expect(test.outside.open).toBe(1);
       const runtime = runtimeOf(test.world, { ...test.settings, turn: 2 });
       const end = { error: new SagaCancelled() };
@@ -413,7 +413,7 @@ describe('approval', () => {
       yield* all([
         approval('manager', {
           message: 'Refund?',
-          timeoutMs: 24 * hour,
+          timeout: 24 * hour,
           deliver: ({ url }) => void test.sent.push({ url } as Sent),
         }),
         (function* (): Steps<void> {
@@ -440,10 +440,10 @@ describe('approval', () => {
     for (const [options, times] of [
       [{}, 400],
       [{ to }, 100],
-      [{ to, escalate: [{ afterMs: 1, to: ['e'] }] }, 80],
+      [{ to, escalate: [{ after: 1, to: ['e'] }] }, 80],
     ] as const) {
       const test = new Case();
-      const program = test.saga({ ...options, remindEveryMs: 10, timeoutMs: 10 * (times + 5) });
+      const program = test.saga({ ...options, remindEvery: 10, timeout: 10 * (times + 5) });
       const numbers = new Set<string>();
       let outcome: Awaited<ReturnType<typeof turn>> = await test.start(program);
       while (outcome.status === 'suspended') {

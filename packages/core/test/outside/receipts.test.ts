@@ -21,12 +21,12 @@ it('info() shows the receipts that the journal had at its time, the same on ever
   const program = sagaOf(function* () {
     const deliver = ({ url }: { readonly url: string }): void => void urls.push(url);
     const before = yield* info();
-    yield* approval('manager', { message: 'Refund?', timeoutMs: hour, deliver, of: 2 });
+    yield* approval('manager', { message: 'Refund?', timeout: hour, deliver, of: 2 });
     const between = yield* info();
     yield* waitFor('paid', {
       schema: z.object({}),
       link: 'accept',
-      timeoutMs: hour,
+      timeout: hour,
       register: deliver,
     });
     yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });

@@ -256,10 +256,10 @@ function stepOf(asked: StepNode, place: Place): Command<unknown> {
       ...(input === undefined ? {} : { input }),
       ...(key === undefined ? {} : { key }),
       ...(label === undefined ? {} : { label }),
-      ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+      ...(timeout === undefined ? {} : { timeout: timeout }),
       ...(keep ? {} : { keep: false }),
       once,
-      retry: { attempts, delayMs: 1_000, jitter: false },
+      retry: { attempts, delay: 1_000, jitter: false },
       ...undos,
     } as never,
   );
@@ -287,7 +287,7 @@ function commandOf(leaf: Leaf, place: Place): Command<unknown> {
       const options = {
         message: messageOf(leaf, place),
         schema: form,
-        ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+        ...(ttl === undefined ? {} : { timeout: ttl }),
       };
       return asOutcome ? elicit.outcome(id, options) : elicit(id, options);
     }
@@ -304,8 +304,8 @@ function commandOf(leaf: Leaf, place: Place): Command<unknown> {
       const who = whoOf(leaf, place);
       const made: Made = { by: who, alike: alikeOf(leaf, place), code: 0 };
       return poll(leaf.id, ({ attempt }) => (attempt < asks ? undefined : made), {
-        everyMs: every,
-        totalTimeoutMs: 1e12,
+        every: every,
+        timeout: 1e12,
       });
     }
     case 'sleep':

@@ -238,7 +238,7 @@ class Walk {
         return elicit(piece.id, {
           message: piece.refusable ? 'sure?' : 'how many?',
           schema: Form,
-          ...(piece.ttl === undefined ? {} : { timeoutMs: piece.ttl }),
+          ...(piece.ttl === undefined ? {} : { timeout: piece.ttl }),
         });
       case 'register': {
         const undo: UndoFunction<undefined, undefined> | BoundUndo =
@@ -248,7 +248,7 @@ class Walk {
             : piece.work === 'steps'
               ? this.#undoSteps()
               : cancelOf(this.#stage).with({ key: 'registered' });
-        return compensate(undo, { id: 'registered', retry: { attempts: 2, delayMs: 5 } });
+        return compensate(undo, { id: 'registered', retry: { attempts: 2, delay: 5 } });
       }
       case 'abort':
         return abort('enough');
@@ -261,8 +261,8 @@ class Walk {
       case 'poll': {
         const { asks, timeout } = piece;
         return poll('poll', ({ attempt }) => (attempt >= asks ? attempt : undefined), {
-          everyMs: 20,
-          totalTimeoutMs: timeout,
+          every: 20,
+          timeout: timeout,
         });
       }
     }
@@ -289,8 +289,8 @@ class Walk {
       ...(keyed ? { key: 'k' } : {}),
       ...known,
       ...(unknown && undo !== 'none' ? { unknown: 'compensate' as const } : {}),
-      retry: { attempts: retried ? 2 : 1, delayMs: 40, jitter: false },
-      undo: { retry: { attempts: 2, delayMs: 30, jitter: false } },
+      retry: { attempts: retried ? 2 : 1, delay: 40, jitter: false },
+      undo: { retry: { attempts: 2, delay: 30, jitter: false } },
     });
   }
 

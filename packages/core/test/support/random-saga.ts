@@ -268,7 +268,7 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
           ...(leaf.input ? { input: { register } } : {}),
           ...(leaf.key ? { key: `k${register % 3}` } : {}),
           keep: keep as true,
-          retry: { attempts, delayMs: 40, jitter: false },
+          retry: { attempts, delay: 40, jitter: false },
         },
       );
     }
@@ -291,7 +291,7 @@ function commandOf(leaf: Leaf, frame: Frame): Command<unknown> {
         if (run.gated) await run.world.gate(signal);
         return attempt < asks ? undefined : polledOf(id, register, attempt);
       };
-      return poll(id, ask, { everyMs: 30, totalTimeoutMs: 1e12 });
+      return poll(id, ask, { every: 30, timeout: 1e12 });
     }
     case 'sleep':
       return sleep(leaf.ms);

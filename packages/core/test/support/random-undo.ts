@@ -83,7 +83,7 @@ const pathOf = (key: string): string => {
 };
 
 function ask({ id, outcome, ttl }: Extract<Node, { kind: 'ask' }>): Command<unknown> {
-  const options = { message: id, schema: Form, ...(ttl ? { timeoutMs: 40 } : {}) };
+  const options = { message: id, schema: Form, ...(ttl ? { timeout: 40 } : {}) };
   return outcome ? elicit.outcome(id, options) : elicit(id, options);
 }
 
@@ -107,8 +107,8 @@ export function sagaOf(
     };
     const settings = {
       ...(key ? { key: `k${time}` } : {}),
-      retry: { attempts, delayMs: 30, jitter: false },
-      undo: { retry: { attempts: 2, delayMs: 30, jitter: false } },
+      retry: { attempts, delay: 30, jitter: false },
+      undo: { retry: { attempts: 2, delay: 30, jitter: false } },
     };
     const byKey = ({
       stepKey,
@@ -181,8 +181,8 @@ export function sagaOf(
         return;
       case 'poll':
         yield* poll('poll', ({ attempt }) => (attempt > node.answers ? attempt : undefined), {
-          everyMs: node.every,
-          totalTimeoutMs: 100,
+          every: node.every,
+          timeout: 100,
           report: 'still waiting',
         });
         return;

@@ -99,7 +99,7 @@ function* stepsOf(wait: Wait): Steps<string> {
         elicit(id, {
           message: id,
           schema: Empty,
-          ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+          ...(ttl === undefined ? {} : { timeout: ttl }),
         }),
         id,
       );
@@ -108,7 +108,7 @@ function* stepsOf(wait: Wait): Steps<string> {
       const { id, every, timeout, answersAt } = wait;
       const ask = ({ attempt }: { readonly attempt: number }): true | undefined =>
         attempt >= answersAt ? true : undefined;
-      return yield* caught(poll(id, ask, { everyMs: every, totalTimeoutMs: timeout }), id);
+      return yield* caught(poll(id, ask, { every: every, timeout: timeout }), id);
     }
     case 'sequence': {
       const results: string[] = [];

@@ -20,7 +20,6 @@ import {
   saga,
   sample,
   sleep,
-  sleepUntil,
   step,
 } from '../../src/index.ts';
 import type { Steps } from '../../src/model/command.ts';
@@ -175,19 +174,19 @@ saga({ ...options, forks: 'maybe' }, function* () {
 });
 
 export const waits = saga(options, function* () {
-  // @ts-expect-error -- milliseconds
-  yield* sleep('1s');
-  // @ts-expect-error -- a date
-  yield* sleepUntil(1_000);
+  // @ts-expect-error -- a unit
+  yield* sleep('1 sec');
+  // @ts-expect-error -- a duration, or a date
+  yield* sleep('2027-01-04');
   // @ts-expect-error -- no timeout
-  yield* poll('a', () => 1, { everyMs: 10 });
+  yield* poll('a', () => 1, { every: 10 });
   // @ts-expect-error -- undefined means "not yet", and is not a result
   const answer: undefined = yield* poll('b', () => (Math.random() > 2 ? 1 : undefined), {
-    everyMs: 1,
-    totalTimeoutMs: 9,
+    every: 1,
+    timeout: 9,
   });
   // @ts-expect-error -- a poll has no idempotency key: it must not change anything
-  yield* poll('c', ({ idempotencyKey }) => idempotencyKey, { everyMs: 1, totalTimeoutMs: 9 });
+  yield* poll('c', ({ idempotencyKey }) => idempotencyKey, { every: 1, timeout: 9 });
   // @ts-expect-error -- a race is a record: its winner has a name
   yield* race([helper()]);
   const first = yield* race({ a: helper(), b: step('b', () => 'b') });

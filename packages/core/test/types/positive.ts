@@ -27,7 +27,6 @@ import {
   sample,
   scope,
   sleep,
-  sleepUntil,
   step,
   uuid,
   type BodyInput,
@@ -145,7 +144,7 @@ export const steps = saga({ name: 'steps', version: '1' }, function* () {
       expectType<Equal<typeof services, unknown>>();
       return input.n;
     },
-    { input: { n: 1 }, retry: 3, timeoutMs: 10 },
+    { input: { n: 1 }, retry: 3, timeout: 10 },
   );
   expectType<Equal<typeof withInput, number>>();
   const noInput = yield* step('none', ({ input }) => input);
@@ -263,7 +262,7 @@ export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, fu
 
 export const waits = saga({ name: 'waits', version: '1' }, function* () {
   const slept = yield* sleep(10);
-  const until = yield* sleepUntil(new Date(0));
+  const until = yield* sleep(new Date(0));
   expectType<Equal<[typeof slept, typeof until], [void, void]>>();
   const job = yield* poll(
     'job',
@@ -274,8 +273,8 @@ export const waits = saga({ name: 'waits', version: '1' }, function* () {
       return attempt > 2 ? { state: 'done' as const } : undefined;
     },
     {
-      everyMs: 10,
-      totalTimeoutMs: 100,
+      every: 10,
+      timeout: 100,
       report: ({ asked, elapsedMs }) => {
         expectType<Equal<[typeof asked, typeof elapsedMs], [number, number]>>();
         return `${asked} ${elapsedMs}`;
@@ -284,7 +283,7 @@ export const waits = saga({ name: 'waits', version: '1' }, function* () {
   );
   expectType<Equal<typeof job, { state: 'done' }>>();
   const first = yield* race({
-    answer: elicit('answer', { message: 'm', schema: Target, timeoutMs: 1_000 }),
+    answer: elicit('answer', { message: 'm', schema: Target, timeout: 1_000 }),
     size: helper('size'),
     late: sleep(60_000),
   });

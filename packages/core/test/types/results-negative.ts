@@ -13,7 +13,7 @@ class Order {
 }
 
 declare function of<T>(): T;
-const rare = { everyMs: 1, totalTimeoutMs: 2 };
+const rare = { every: 1, timeout: 2 };
 
 export const refused = [
   // @ts-expect-error -- an instance of a class

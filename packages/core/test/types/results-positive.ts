@@ -86,7 +86,7 @@ const explicit = step<{ n: number }, { m: string }>('x', ({ input }) => ({ n: in
   input: { m: 'm' },
 });
 expectType<Equal<typeof explicit, Command<{ n: number }>>>();
-const polled = poll('x', () => of<Item | undefined>(), { everyMs: 1, totalTimeoutMs: 2 });
+const polled = poll('x', () => of<Item | undefined>(), { every: 1, timeout: 2 });
 expectType<Equal<typeof polled, Command<Item>>>();
 // A result with keep: false may have any type.
 const dropped = step('x', () => new Order(), { keep: false, compensate: () => {} });
@@ -167,8 +167,7 @@ export const helpers = {
     input: I,
     run: (input: I) => Promise<T>,
   ): Command<T> => step('x', (given) => run(given.input), { input, retry: 3 }),
-  polls: <T>(ask: () => Promise<T | undefined>) =>
-    poll('x', ask, { everyMs: 1, totalTimeoutMs: 2 }),
+  polls: <T>(ask: () => Promise<T | undefined>) => poll('x', ask, { every: 1, timeout: 2 }),
   undoes: <T>(load: () => Promise<T>, undo: (result: T) => unknown): Command<T> =>
     step('x', load, {
       compensate: ({ result }) => {

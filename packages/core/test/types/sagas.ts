@@ -137,7 +137,7 @@ export const approved = saga(of('approved'), function* () {
     deliver: ({ to }) => {
       expectType<Equal<typeof to, Guest | undefined>>();
     },
-    timeoutMs: 1_000,
+    timeout: 1_000,
   });
   for (const answer of decision.answers)
     if (answer.approved) expectType<Equal<typeof answer.content, { reason: string }>>();
@@ -155,7 +155,7 @@ declare const either: boolean;
 declare const declared: UndoFunction<number, undefined>;
 export const commands = {
   plain: step('a', () => 1),
-  retried: step('a', () => 1, { retry: 3, timeoutMs: 5, key: 'k', label: 'l', compress: true }),
+  retried: step('a', () => 1, { retry: 3, timeout: 5, key: 'k', label: 'l', compress: true }),
   once: step('a', () => 1, { once: true }),
   notOnce: step('a', () => 1, { once: false }),
   undone: step('a', () => 1, { compensate: () => {} }),
@@ -357,7 +357,7 @@ export const empty = saga(of('empty'), function* (input) {
 
 // 22. An event of another system, by a check, and by its link
 export const events = saga(of('events'), function* () {
-  const common = { schema: z.object({ cents: z.int() }), register: () => {}, timeoutMs: 1 };
+  const common = { schema: z.object({ cents: z.int() }), register: () => {}, timeout: 1 };
   const checked = yield* waitFor('checked', { ...common, verify: 'bank' });
   const linked = yield* waitFor('linked', { ...common, link: 'accept' });
   expectType<Equal<typeof checked, { cents: number }>>();
@@ -386,8 +386,8 @@ export const polled = saga(of('polled'), function* () {
     'build',
     ({ attempt }) => (attempt > 1 ? { passed: attempt > 2 } : undefined),
     {
-      everyMs: 1,
-      totalTimeoutMs: 9,
+      every: 1,
+      timeout: 9,
     },
   );
   expectType<Equal<typeof build, { passed: boolean }>>();

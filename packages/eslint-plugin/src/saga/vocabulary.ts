@@ -35,7 +35,6 @@ export const commands: ReadonlySet<string> = new Set([
   'sample',
   'scope',
   'sleep',
-  'sleepUntil',
   'uuid',
 ]);
 

@@ -66,10 +66,7 @@ export const cases: Cases = {
     ),
     // Undos, polls, fallbacks
     invalid(`yield* step('a', f, { compensate: () => { fetch(url); } });`, 'floating'),
-    invalid(
-      `yield* poll('a', () => { fetch(url); }, { everyMs: 1, totalTimeoutMs: 2 });`,
-      'floating',
-    ),
+    invalid(`yield* poll('a', () => { fetch(url); }, { every: 1, timeout: 2 });`, 'floating'),
     invalid(
       `yield* elicit('a', { message, schema, fallback: () => { fetch(url); return {}; } });`,
       'floating',

@@ -12,7 +12,7 @@ export const cases: Cases = {
     valid(`yield* step('charge', f, { compensate: async () => { await fetch(url); }, retry: 3 });`),
     valid(`yield* step('charge', f, { compensate: input.old ? undefined : () => fetch(url) });`),
     valid(
-      `yield* poll('ready', () => fetch(url).then((r) => r.ok || undefined), { everyMs: 1, totalTimeoutMs: 2 });`,
+      `yield* poll('ready', () => fetch(url).then((r) => r.ok || undefined), { every: 1, timeout: 2 });`,
     ),
     valid(`yield* elicit('ok', { message: 'Ok?', schema, fallback: () => ({ at: Date.now() }) });`),
     valid(`yield* compensate(() => fetch(url));`),

@@ -23,7 +23,7 @@ export interface Cases {
 const words = [
   'abort, all, allSettled, call, checkpoint, compensate, compensator, continueAs, elicit, elicitUrl, info',
   'listRoots, log, now, patched, pivot, poll, progress, promptSaga, race, random, resourceSaga, saga, sample',
-  'scope, sleep, sleepUntil, step, uuid, ignore',
+  'scope, sleep, step, uuid, ignore',
 ].join(', ');
 
 /** Code that imports all that sagas are written with. */

@@ -73,7 +73,7 @@ export function order({ provider }: Tracing) {
           await called('GET /stock');
           if (attempt === 1) throw Object.assign(new Error('secret'), { code: 'ECONNRESET' });
         },
-        { retry: { attempts: 2, delayMs: 1 } },
+        { retry: { attempts: 2, delay: 1 } },
       ),
     });
     const { sure } = yield* elicit('sure', { message: 'Sure?', schema: Sure });
@@ -83,7 +83,7 @@ export function order({ provider }: Tracing) {
         await called('GET /parcel');
         return polls++ % 2 === 0 ? undefined : 'sent';
       },
-      { everyMs: 1, totalTimeoutMs: 10_000 },
+      { every: 1, timeout: 10_000 },
     );
     yield* sample('thanks', {
       messages: [

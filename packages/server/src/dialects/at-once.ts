@@ -15,15 +15,15 @@ export const atOnce: Dialect = {
   carries: () => false,
   serves: ({ method }) => method !== 'tools/call',
   answer: async (host, call) => {
-    const { maxHoldMs } = host.limits;
+    const { maxHold } = host.limits;
     const { clock } = host.timing;
-    const until = clock() + maxHoldMs;
+    const until = clock() + maxHold;
     // Several short waits hold the request no longer than one long wait.
     const maxWait = (): number => Math.max(0, until - clock());
     const dialect = (): DialectCapabilities => ({
       asks: [],
       maxWait,
-      maxHold: Math.min(maxHoldMs, maxWait()),
+      maxHold: Math.min(maxHold, maxWait()),
       ...unaskedOf(call.client),
     });
     const signal = call.caller.signal ?? neverAborted();

@@ -57,8 +57,8 @@ export function maxWaitAfter(host: SagaHostCore, turn: SuspendedTurn): number {
   return maxWaitFrom(host, roundAfter(turn));
 }
 
-function maxWaitFrom({ limits: { clientRounds, maxHoldMs } }: SagaHostCore, round: number): number {
-  return Math.max(0, clientRounds - round + 1) * maxHoldMs;
+function maxWaitFrom({ limits: { clientRounds, maxHold } }: SagaHostCore, round: number): number {
+  return Math.max(0, clientRounds - round + 1) * maxHold;
 }
 
 function roundAfter({ turn, ownTurns = 0 }: SuspendedTurn): number {

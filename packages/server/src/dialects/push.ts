@@ -54,7 +54,7 @@ function pushCapabilities(
 ): DialectCapabilities {
   const dialect = {
     asks: asksOfCall(host, call),
-    maxHold: Math.min(host.limits.maxHoldMs, maxWait()),
+    maxHold: Math.min(host.limits.maxHold, maxWait()),
   };
   return call.method === 'tools/call'
     ? { ...dialect, asksModel: true, holdsParts: true }

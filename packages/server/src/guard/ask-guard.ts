@@ -94,7 +94,7 @@ export function claimedUntil(
   { born, exp }: Pick<Claims, 'born' | 'exp'>,
 ): number {
   return (
-    Math.max(born + limits.maxLifetimeMs, exp) +
+    Math.max(born + limits.maxLifetime, exp) +
     (observer.notifiesSuspended ? cancelLifetime : 0) +
     margin
   );

@@ -16,7 +16,7 @@ export interface DialectCapabilities {
    * Default: unlimited.
    */
   readonly maxWait?: (turn: number) => number;
-  /** Longest wait within the request, in milliseconds. Default: `limits.maxHoldMs`. */
+  /** Longest wait within the request, in milliseconds. Default: `limits.maxHold`. */
   readonly maxHold?: number;
   /** `true` if a longer wait is held for that time, and a token holds the rest. @default false */
   readonly holdsParts?: boolean;

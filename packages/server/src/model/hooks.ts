@@ -89,21 +89,21 @@ export interface HostHooks {
    * minute per saga; outside of production, `onWarning` reports changed questions.
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
-  /** Called when a client refuses a question within `answers.instantRefusals.withinMs`. */
+  /** Called when a client refuses a question within `answers.instantRefusals.within`. */
   readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Called for each event of a step, such as `started`, `succeeded`, or `failed`. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
    * Called when a saga waits for its client: let a delayed queue call `host.cancel(cancelToken)` at
    * `cancelAfter`. Keep one message per `sagaId`, with the highest `turn`. Awaited for at most
-   * `limits.hookTimeoutMs`.
+   * `limits.hookTimeout`.
    *
    * Requires a guard and `forks: 'refuse'`. Called again for repeated requests.
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**
    * Called when a saga has ended: remove its message from the queue, and follow up on uncompensated
-   * steps. Awaited for at most `limits.hookTimeoutMs`. Called again for repeated requests.
+   * steps. Awaited for at most `limits.hookTimeout`. Called again for repeated requests.
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
   /**
@@ -117,8 +117,8 @@ export interface HostHooks {
    */
   readonly onError?: (error: unknown) => void;
   /**
-   * Called with advice: a token grows large, keys are ephemeral, `guard.leaseMs` is too short, a
-   * step exceeds `limits.turnBudgetMs`. Outside of production, also for a command without `yield*`,
+   * Called with advice: a token grows large, keys are ephemeral, `guard.lease` is too short, a
+   * step exceeds `limits.turnBudget`. Outside of production, also for a command without `yield*`,
    * a changed question, and a turn that differs when replayed. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;

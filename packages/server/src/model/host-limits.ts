@@ -1,3 +1,4 @@
+import type { Duration } from '@mcp-saga/core';
 import type { Limits as SealLimits } from '@mcp-saga/seal';
 
 /** Limits of a host. Each is an option of `limits`. */
@@ -49,26 +50,29 @@ export interface HostLimits extends SealLimits {
    * @default 9
    */
   readonly clientRounds: number;
-  /** Lifetime of each token, in milliseconds, rounded up. @default 3_600_000 (one hour) */
-  readonly tokenTtlMs: number;
+  /** Lifetime of each token, rounded up to whole milliseconds. @default '1h' */
+  readonly tokenTtl: Duration;
   /**
-   * Lifetime of a saga, in milliseconds, rounded up. All tokens expire by then, except tokens that
+   * Lifetime of a saga, rounded up to whole milliseconds. All tokens expire by then, except tokens that
    * only continue compensation. A longer `sleep` throws `ClientCannot`.
-   * @default 604_800_000 (seven days)
+   * @default '7d'
    */
-  readonly maxLifetimeMs: number;
+  readonly maxLifetime: Duration;
   /**
-   * Time for server steps in one request, in milliseconds. Afterwards, the client gets a token.
-   * @default 25_000
+   * Time for server steps in one request. Afterwards, the client gets a token.
+   * @default '25s'
    */
-  readonly turnBudgetMs: number;
+  readonly turnBudget: Duration;
   /**
-   * Longest wait within a request, in milliseconds. A longer wait becomes a token. @default 20_000
+   * Longest wait within a request. A longer wait becomes a token. @default '20s'
    */
-  readonly maxHoldMs: number;
+  readonly maxHold: Duration;
   /**
-   * Time limit of `onSuspended` and `onSettled`, in milliseconds. Afterwards, `onError` gets
-   * `hook_timeout`. @default 10_000
+   * Time limit of `onSuspended` and `onSettled`. Afterwards, `onError` gets
+   * `hook_timeout`. @default '10s'
    */
-  readonly hookTimeoutMs: number;
+  readonly hookTimeout: Duration;
 }
+
+/** Limits that a host has completed and checked. Times are in milliseconds. */
+export type ResolvedLimits = { readonly [Name in keyof HostLimits]: number };

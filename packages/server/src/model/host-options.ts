@@ -6,6 +6,7 @@ import type {
   SampleParams,
   HostSampling,
   Awaitable,
+  Duration,
   SampleResult,
   Json,
   OutsideUser,
@@ -59,10 +60,10 @@ export interface TaskOptions {
    */
   readonly store?: SagaStore;
   /**
-   * Lifetime of a task from its creation, in milliseconds. Never exceeds `limits.maxLifetimeMs`.
-   * @default 86_400_000 (24 hours)
+   * Lifetime of a task from its creation. Never exceeds `limits.maxLifetime`.
+   * @default '24h'
    */
-  readonly ttlMs?: number;
+  readonly ttl?: Duration;
   /**
    * Maximum length of a task ID, in characters, up to 4,096. With a store, an ID has 45 characters.
    * Without a store, it contains the entire state, 1,000 characters or more. A call with a longer
@@ -70,8 +71,8 @@ export interface TaskOptions {
    * @default 128, the limit of Claude Code
    */
   readonly maxIdLength?: number;
-  /** Interval at which clients are asked to poll, in milliseconds. @default 1_000 */
-  readonly pollIntervalMs?: number;
+  /** Interval at which clients are asked to poll. @default '1s' */
+  readonly pollInterval?: Duration;
   /**
    * `accept` offers tasks to anonymous callers: any caller with a task ID controls the task.
    * Default: authenticated callers only.
@@ -90,8 +91,8 @@ export interface ResumableRequestOptions {
 
 /** Options for refusals by clients without a user, which answer faster than any person. */
 export interface InstantRefusalOptions {
-  /** Longest time from the question to an instant refusal, in milliseconds. @default 1_000 */
-  readonly withinMs?: number;
+  /** Longest time from the question to an instant refusal. @default '1s' */
+  readonly within?: Duration;
   /**
    * `refused` passes the refusal to the saga. `unsupported` treats the client as one without
    * elicitation: the fallback answers, or the step throws `ClientCannot`.
@@ -197,10 +198,10 @@ export interface GuardOptions {
   readonly store?: SagaStore;
   /**
    * Time after which a repeated request may take over a turn whose process has died or stands
-   * still, in milliseconds, above `limits.turnBudgetMs`. A process that lives renews its lease
-   * every third of this time. @default 60_000
+   * still. It is above `limits.turnBudget`. A process that lives renews its lease
+   * every third of this time. @default '60s'
    */
-  readonly leaseMs?: number;
+  readonly lease?: Duration;
   /**
    * Behavior while the guard is down: `closed` rejects requests, `open` runs them unguarded,
    * without `once` steps.
@@ -322,8 +323,8 @@ export interface KeySource {
    * keys. The first key seals, and all keys open.
    */
   readonly links?: KeysOption;
-  /** Age at which a ring is refreshed, in milliseconds. @default 300_000 (5 minutes) */
-  readonly refreshMs?: number;
+  /** Age at which a ring is refreshed. @default '5m' */
+  readonly refresh?: Duration;
   /**
    * Maximum number of tenants with a loaded ring. The least recently used ring is dropped. @default
    * 1_000

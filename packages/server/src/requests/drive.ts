@@ -213,7 +213,7 @@ async function nextToEnd(
   const { saga } = next.opened;
   const { claims } = saga;
   // Looking up stored turns does not count as running time.
-  const until = hasRun ? (intent.until ?? current.at + host.limits.turnBudgetMs) : intent.until;
+  const until = hasRun ? (intent.until ?? current.at + host.limits.turnBudget) : intent.until;
   const { steps, due, retryAfterMs = 0 } = turn;
   const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
   const goesForward = intent.goesForward && goesOnAt !== undefined;
@@ -316,12 +316,12 @@ function isHeld(
   { steps, retryAfterMs = 0 }: SuspendedTurn,
 ): boolean {
   if (steps.length > 0) return false;
-  const { maxHoldMs, turnBudgetMs, clientRounds } = limits;
-  const most = Math.min(dialect.maxHold ?? maxHoldMs, turnBudgetMs);
+  const { maxHold, turnBudget, clientRounds } = limits;
+  const most = Math.min(dialect.maxHold ?? maxHold, turnBudget);
   // One request may last as long as all rounds of a call, since its client would repeat the call at
   // once. A call with a resume token holds only a part of the wait.
   const holdsAll = dialect.holdsParts === true && (dialect.asks?.length ?? 0) > 0 && most > 0;
-  return clock() - beganAt + retryAfterMs <= (holdsAll ? clientRounds * maxHoldMs : most);
+  return clock() - beganAt + retryAfterMs <= (holdsAll ? clientRounds * maxHold : most);
 }
 
 /** Returns a turn as the client of the request gets it. A queue is no client. */

@@ -89,7 +89,7 @@ export function studioOf({ studio }: Pick<SagaHostOptions, 'studio'>): NonNullab
 function assertKeys({ keys, outside }: SagaHostOptions): void {
   if (!isKeySource(keys)) return;
   assertKnown('keys', keys, sourceNames);
-  const { load, tenantOf, links, refreshMs, maxTenants } = keys;
+  const { load, tenantOf, links, refresh, maxTenants } = keys;
   if (typeof load !== 'function') {
     throw optionError(
       'keys.load: expected a function that returns keys, such as async () => await readSecret().',
@@ -102,7 +102,7 @@ function assertKeys({ keys, outside }: SagaHostOptions): void {
       { code: 'missing_option' },
     );
   }
-  if (refreshMs !== undefined) wholeDuration('keys.refreshMs', refreshMs);
+  if (refresh !== undefined) wholeDuration('keys.refresh', refresh);
   if (maxTenants !== undefined) wholeNumber('keys.maxTenants', maxTenants);
 }
 

@@ -1,11 +1,12 @@
-import { optionError } from '@mcp-saga/core/shared';
+import type { Duration } from '@mcp-saga/core';
+import { durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
 import { defaultLimits as sealLimits } from '@mcp-saga/seal';
-import type { HostLimits } from '../model/host-limits.ts';
+import type { HostLimits, ResolvedLimits } from '../model/host-limits.ts';
 
 const mebibyte = 1024 * 1024;
 
 /** Limits of a host that sets none. */
-export const defaultHostLimits: HostLimits = {
+export const defaultHostLimits: ResolvedLimits = {
   ...sealLimits,
   maxJournalEntries: 10_000,
   suggestedJournalEntries: 300,
@@ -16,15 +17,15 @@ export const defaultHostLimits: HostLimits = {
   maxKeptBytesPerSaga: 16 * mebibyte,
   maxKeptBytesPerPrincipal: 256 * mebibyte,
   clientRounds: 9,
-  tokenTtlMs: 60 * 60 * 1000,
-  maxLifetimeMs: 7 * 24 * 60 * 60 * 1000,
-  turnBudgetMs: 25_000,
-  maxHoldMs: 20_000,
-  hookTimeoutMs: 10_000,
+  tokenTtl: 60 * 60 * 1000,
+  maxLifetime: 7 * 24 * 60 * 60 * 1000,
+  turnBudget: 25_000,
+  maxHold: 20_000,
+  hookTimeout: 10_000,
 };
 
 /** Completes the limits. Throws RangeError for an invalid limit. */
-export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits {
+export function resolveHostLimits(limits: Partial<HostLimits> = {}): ResolvedLimits {
   const { maxTokenBytes = defaultHostLimits.maxTokenBytes } = limits;
   const resolved: Record<string, number> = {
     ...defaultHostLimits,
@@ -36,43 +37,38 @@ export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits 
     if (value === undefined) continue;
     resolved[name] = checked(name, value);
   }
-  return resolved as unknown as HostLimits;
+  return resolved as unknown as ResolvedLimits;
 }
 
-function checked(name: string, value: number): number {
+/** Limits that are times. */
+const times = new Set(['tokenTtl', 'maxLifetime', 'turnBudget', 'maxHold', 'hookTimeout']);
+
+function checked(name: string, value: Duration): number {
   const path = `limits.${name}`;
+  if (!times.has(name)) return wholeNumber(path, value);
   // Tokens contain whole milliseconds.
-  if (name === 'tokenTtlMs' || name === 'maxLifetimeMs') return wholeDuration(path, value);
-  if (name === 'maxHoldMs' && value === 0) return 0;
-  if (name.endsWith('Ms')) return duration(path, value);
-  return wholeNumber(path, value);
+  if (name === 'tokenTtl' || name === 'maxLifetime') return wholeDuration(path, value);
+  if (name === 'maxHold' && millisecondsOf(value) === 0) return 0;
+  return durationOption(path, value);
 }
 
 /** Checks a count of a host option. Throws RangeError. */
-export function wholeNumber(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1)
+export function wholeNumber(name: string, value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 1)
     throw optionError(`${name} must be a positive whole number.`, { type: RangeError });
-  return value;
+  return value as number;
 }
 
 // Added to the current time, a longer duration would exceed a Date.
 const century = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /** Checks a duration for a token, and rounds it up to whole milliseconds. Throws RangeError. */
-export function wholeDuration(name: string, ms: number): number {
-  const whole = Math.ceil(duration(name, ms));
-  if (!Number.isFinite(whole))
-    throw optionError(`${name} must be a whole number of milliseconds.`, { type: RangeError });
+export function wholeDuration(name: string, value: Duration): number {
+  const whole = Math.ceil(durationOption(name, value));
+  if (!Number.isFinite(whole)) throw optionError(`${name} must be finite.`, { type: RangeError });
   if (whole > century)
-    throw optionError(`${name} must be at most 100 years: ${century} milliseconds.`, {
+    throw optionError(`${name} must be at most 100 years.`, {
       type: RangeError,
     });
   return whole;
-}
-
-/** Checks a duration of a host option, in milliseconds. Throws RangeError. */
-export function duration(name: string, ms: number): number {
-  if (typeof ms !== 'number' || !(ms > 0))
-    throw optionError(`${name} must be a positive number of milliseconds.`, { type: RangeError });
-  return ms;
 }

@@ -173,7 +173,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   not_yet_valid:
     'The token is not valid yet. A cancel token opens after `cancelAfter`. For other tokens, the clock of the host is behind the ' +
     'clock of the issuing host.',
-  expired: '`limits.tokenTtlMs` or `limits.maxLifetimeMs` has passed.',
+  expired: '`limits.tokenTtl` or `limits.maxLifetime` has passed.',
   revoked: 'The token was issued before `auth.rejectIssuedBefore`.',
   method: 'The token was issued for another method.',
   target: 'The host does not serve the saga of the token, or the call is for another tool.',

@@ -8,6 +8,7 @@ import { sleep } from './clock.ts';
 import { environmentOf } from './host-environment.ts';
 import { sourceNames } from './known-options.ts';
 import { LoadedKeys, type WaitUntil } from './loaded-keys.ts';
+import { wholeDuration } from './default-limits.ts';
 
 /** Sealers of a host, or of a request whose keys come from a source. */
 export interface Keys {
@@ -101,7 +102,8 @@ function sealersOf(ring: KeyRing, { audience, limits, clock, implementation }: K
 }
 
 function loadedKeys(source: KeySource, parts: KeysParts): Keys {
-  const { refreshMs = defaultRefreshMs, maxTenants = defaultMaxTenants } = source;
+  const { refresh = defaultRefreshMs, maxTenants = defaultMaxTenants } = source;
+  const refreshMs = wholeDuration('keys.refresh', refresh);
   const { clock, onError } = parts;
   // Checks the audience and the limits at the start, and makes saga IDs.
   const { sealer } = sealersOf(createKeyRing('ephemeral'), parts);

@@ -6,7 +6,7 @@
  */
 import { warningOfNode, type RuntimeProcess } from './node-version.ts';
 import { present, troubleshootingLink } from '@mcp-saga/core/program';
-import { optionError } from '@mcp-saga/core/shared';
+import { durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
 import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
   AuthOptions,
@@ -20,7 +20,7 @@ import type {
   StartOptions,
   OutsideOptions,
 } from '../model/host-options.ts';
-import type { HostLimits } from '../model/host-limits.ts';
+import type { ResolvedLimits } from '../model/host-limits.ts';
 import { Registry, servedAs } from './registry.ts';
 import type { PrincipalOption } from '../model/caller.ts';
 import { type TaskSettings, toTaskSettings } from './task-settings.ts';
@@ -33,7 +33,7 @@ import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
-import { duration, resolveHostLimits, wholeDuration } from './default-limits.ts';
+import { resolveHostLimits, wholeDuration } from './default-limits.ts';
 import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
 import { KeyWatch } from './key-watch.ts';
@@ -45,12 +45,18 @@ import { principalOfUser } from './user-principal.ts';
 /** Names of tools that every client and model takes. MCP allows dots and 128 characters. */
 const toolName = /^[\w-]{1,64}$/;
 
-/** Completes the options for instant refusals. Throws RangeError for an invalid `withinMs`. */
+/** Completed options for instant refusals. */
+export interface InstantRefusals extends Required<Pick<InstantRefusalOptions, 'treatAs'>> {
+  readonly withinMs: number;
+}
+
+/** Completes the options for instant refusals. Throws RangeError for an invalid `within`. */
 function toInstantRefusals({
-  withinMs = 1_000,
+  within = 1_000,
   treatAs = 'refused',
-}: InstantRefusalOptions = {}): Required<InstantRefusalOptions> {
-  if (withinMs !== 0) duration('answers.instantRefusals.withinMs', withinMs);
+}: InstantRefusalOptions = {}): InstantRefusals {
+  const isNone = millisecondsOf(within) === 0;
+  const withinMs = isNone ? 0 : durationOption('answers.instantRefusals.within', within);
   return { withinMs, treatAs };
 }
 
@@ -126,7 +132,7 @@ export interface Answers {
   readonly sampling: Sampling | undefined;
   readonly model: 'accept' | 'refuse';
   readonly order: Required<AnswerOrder>;
-  readonly instantRefusals: Required<InstantRefusalOptions>;
+  readonly instantRefusals: InstantRefusals;
 }
 
 /** Optional dialects of a host, and answers from outside. */
@@ -152,7 +158,7 @@ export interface HostParts {
   /** Undefined: older tokens can be used again. */
   readonly guard: GuardAccess | undefined;
   readonly timing: Timing;
-  readonly limits: HostLimits;
+  readonly limits: ResolvedLimits;
   readonly observer: Observer;
   readonly answers: Answers;
   readonly offers: Offers;
@@ -173,9 +179,9 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   const isTrial = develops || environment === 'test';
   const log = consoleLog({ development: develops, advises, clock });
   const limits = resolveHostLimits(options.limits);
-  const { turnBudgetMs } = limits;
+  const { turnBudget } = limits;
   const { hooks: own = {} } = options;
-  const hooks = guardedHooks(own, log, limits.hookTimeoutMs);
+  const hooks = guardedHooks(own, log, limits.hookTimeout);
   const warn = hooks.onWarning;
   const ofNode = warningOfNode(Object(Reflect.get(globalThis, 'process')) as RuntimeProcess);
   if (ofNode !== undefined) warn(ofNode);
@@ -187,7 +193,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
     ring: { ...present({ environment }), warn },
     onError: hooks.onError,
   });
-  const leaseMs = wholeDuration('guard.leaseMs', guard?.leaseMs ?? 60_000);
+  const leaseMs = wholeDuration('guard.lease', guard?.lease ?? 60_000);
   const registry = guardedRegistry(options);
   const stores = [options.store, guard?.store, options.tasks?.store, options.outside?.store];
   for (const one of stores) if (one !== undefined) followClock(one, clock);
@@ -196,10 +202,10 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       "After a restart, the store refuses older tokens: share a store, or set memoryStore({ olderTokens: 'accept' }).",
     );
   }
-  if (guard !== undefined && leaseMs < turnBudgetMs) {
+  if (guard !== undefined && leaseMs < turnBudget) {
     warn(
-      `guard.leaseMs (${leaseMs}) is less than limits.turnBudgetMs (${turnBudgetMs}): a repeated request could run the ` +
-        'steps of a request that is still running. Raise guard.leaseMs.',
+      `guard.lease (${leaseMs} ms) is less than limits.turnBudget (${turnBudget} ms): a repeated request could run the ` +
+        'steps of a request that is still running. Raise guard.lease.',
     );
   }
   const isGuarded = registry.all.some(({ forks }) => forks === 'refuse');
@@ -244,7 +250,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       turns: guardOn(guard.store),
       isInMemory: isInMemory(guard.store),
       onDown: guard.onDown ?? 'closed',
-      queue: queue && guardedQueue(queue, limits.hookTimeoutMs, hooks.onError),
+      queue: queue && guardedQueue(queue, limits.hookTimeout, hooks.onError),
     },
     timing: {
       clock,

@@ -73,11 +73,11 @@ export const sourceNames: NamesOf<KeySource> = {
   load: true,
   tenantOf: true,
   links: true,
-  refreshMs: true,
+  refresh: true,
   maxTenants: true,
 };
 
-const guardNames: NamesOf<GuardOptions> = { store: true, leaseMs: true, onDown: true };
+const guardNames: NamesOf<GuardOptions> = { store: true, lease: true, onDown: true };
 const outsideNames: NamesOf<OutsideOptions> = {
   url: true,
   store: true,
@@ -91,12 +91,12 @@ const answerNames: NamesOf<AnswerOptions> = {
   instantRefusals: true,
 };
 const orderNames: NamesOf<AnswerOrder> = { elicitation: true, sampling: true };
-const refusalNames: NamesOf<InstantRefusalOptions> = { withinMs: true, treatAs: true };
+const refusalNames: NamesOf<InstantRefusalOptions> = { within: true, treatAs: true };
 const taskNames: NamesOf<TaskOptions> = {
   store: true,
-  ttlMs: true,
+  ttl: true,
   maxIdLength: true,
-  pollIntervalMs: true,
+  pollInterval: true,
   bearer: true,
 };
 const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };

@@ -101,7 +101,7 @@ function timedOut(name: string, timeoutMs: number): SagaHostError {
   return new SagaHostError(
     'hook_timeout',
     `${name} did not settle within ${timeoutMs} ms, and the request continued without it. Make it faster, or raise ` +
-      'limits.hookTimeoutMs.',
+      'limits.hookTimeout.',
     { public: false },
   );
 }

@@ -33,8 +33,8 @@ export function toTaskSettings(
   const { tasks, auth, sagas } = host;
   const settings = {
     store: tasks?.store,
-    ttl: wholeDuration('tasks.ttlMs', tasks?.ttlMs ?? 24 * 60 * 60 * 1000),
-    pollInterval: wholeDuration('tasks.pollIntervalMs', tasks?.pollIntervalMs ?? 1_000),
+    ttl: wholeDuration('tasks.ttl', tasks?.ttl ?? 24 * 60 * 60 * 1000),
+    pollInterval: wholeDuration('tasks.pollInterval', tasks?.pollInterval ?? 1_000),
     maxIdLength: idLength(tasks?.maxIdLength ?? 128),
     bearer: tasks?.bearer,
   };

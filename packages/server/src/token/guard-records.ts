@@ -12,7 +12,7 @@ import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { StepIds } from '../wire/step-answers.ts';
 import type { GuardVerdict } from '../model/guard.ts';
-import type { HostLimits } from '../model/host-limits.ts';
+import type { ResolvedLimits } from '../model/host-limits.ts';
 import {
   atAnyTime,
   readSealedRecord,
@@ -57,7 +57,7 @@ export const answersInRecord = 4;
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
   { answers: news, dialect, capabilities }: UsableRequest,
-  { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
+  { maxAnswerBytes }: Pick<ResolvedLimits, 'maxAnswerBytes'>,
 ): UsableRequest {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
   const small = [...news].filter(([, answer]) =>
@@ -317,7 +317,7 @@ type Keeping = Pick<HostParts, 'timing' | 'limits' | 'offers'>;
  * as they expire.
  */
 export function keptBytesOf(
-  { timing: { clock }, limits: { tokenTtlMs }, offers }: Keeping,
+  { timing: { clock }, limits: { tokenTtl }, offers }: Keeping,
   { claims, state, tokenBytes }: SealedSaga,
 ): number {
   if (state.keptBytes === undefined) return 0;
@@ -325,7 +325,7 @@ export function keptBytesOf(
   const copies = hasHandles(offers, claims) ? 2 : 1;
   const age = Math.max(0, clock() - claims.iat);
   return Math.ceil(
-    (state.keptBytes + copies * sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtlMs + margin)),
+    (state.keptBytes + copies * sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtl + margin)),
   );
 }
 

@@ -21,7 +21,7 @@ import {
 } from '@mcp-saga/seal';
 import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import type { HostLimits } from '../model/host-limits.ts';
+import type { ResolvedLimits } from '../model/host-limits.ts';
 import { isOwnTurn, type Holder } from '../model/holder.ts';
 
 /**
@@ -287,7 +287,7 @@ export async function digestRequestId(id: string | number): Promise<string> {
 const afterDeadline = 60 * 60 * 1000;
 
 /**
- * Expiry of a token (ms since the epoch): `limits.tokenTtlMs` after its issue or an hour after its
+ * Expiry of a token (ms since the epoch): `limits.tokenTtl` after its issue or an hour after its
  * latest deadline, and never later than the lifetime of the saga. Tokens that only continue
  * compensation may outlive it by an hour.
  */
@@ -299,7 +299,7 @@ export function expiryOf(
 ): number {
   const waits = deadline === undefined ? 0 : deadline + afterDeadline;
   const granted = Math.min(
-    Math.max(iat + host.limits.tokenTtlMs, waits),
+    Math.max(iat + host.limits.tokenTtl, waits),
     endOfLife(host.limits, claims),
   );
   return undoes === true ? Math.max(granted, waits, iat + afterDeadline) : granted;
@@ -307,10 +307,10 @@ export function expiryOf(
 
 /** End of the lifetime of a saga, in milliseconds since the epoch. */
 export function endOfLife(
-  { maxLifetimeMs }: Pick<HostLimits, 'maxLifetimeMs'>,
+  { maxLifetime }: Pick<ResolvedLimits, 'maxLifetime'>,
   { born }: Pick<Claims, 'born'>,
 ): number {
-  return born + maxLifetimeMs;
+  return born + maxLifetime;
 }
 
 // The clocks of two hosts may differ once at the end of the token, and once at that of the cancel

@@ -186,7 +186,7 @@ class TurnRun {
 
   #deadlineFrom(began: number): number {
     const { effects } = this.#request.dialect;
-    return effects === 'never' ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
+    return effects === 'never' ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudget;
   }
 
   #runtime(ids: StepIds): Runtime {

@@ -49,7 +49,7 @@ export async function suspend(
   const { sagaId, claims, state } = saga;
   const iat = host.timing.clock();
   // Replaced after half of its lifetime, so that an active client always has a good token.
-  const isYoung = isWoken || iat - claims.iat < host.limits.tokenTtlMs / 2;
+  const isYoung = isWoken || iat - claims.iat < host.limits.tokenTtl / 2;
   const isSame = isGuarded && !isCommit && isYoung && isUnchanged(request, outcome);
   const turn = isSame ? claims.turn : claims.turn + 1;
   const expiresAt =

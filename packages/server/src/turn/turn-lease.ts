@@ -324,7 +324,7 @@ export class Lease {
     if (fence === undefined || turns === undefined || timing.renewMs === undefined) return;
     // A step that never settles blocks its saga for the lifetime of a token. The expiry of the token
     // is no bound: a message of a queue continues a saga later, and a cancel token lives for weeks.
-    const until = timing.clock() + limits.tokenTtlMs;
+    const until = timing.clock() + limits.tokenTtl;
     const timer = setInterval(
       () => {
         if (timing.clock() >= until) return clearInterval(timer);

@@ -82,7 +82,7 @@ export function turnRuntime(
       now: host.timing.clock,
       sleep: host.timing.sleep,
       random: Math.random,
-      maxHold: dialect.maxHold ?? host.limits.maxHoldMs,
+      maxHold: dialect.maxHold ?? host.limits.maxHold,
       holdsParts: dialect.holdsParts ?? false,
       maxWait: dialect.maxWait?.(roundOf(saga, holder)) ?? Number.POSITIVE_INFINITY,
     },
@@ -163,11 +163,11 @@ function idempotencyKey(
 }
 
 /**
- * Observer that warns of a step over `limits.turnBudgetMs`, once a turn. The budget ends turns only
+ * Observer that warns of a step over `limits.turnBudget`, once a turn. The budget ends turns only
  * between two steps.
  */
 function slowSteps(
-  { limits: { turnBudgetMs }, observer }: Pick<HostParts, 'limits' | 'observer'>,
+  { limits: { turnBudget }, observer }: Pick<HostParts, 'limits' | 'observer'>,
   saga: string,
 ): (event: StepEvent) => void {
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -175,8 +175,8 @@ function slowSteps(
   const report = (path: string): void => {
     reported.add(path);
     observer.hooks.onWarning(
-      `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudgetMs} ms (limits.turnBudgetMs). ` +
-        'Set `timeoutMs`, or obey its `signal`.',
+      `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudget} ms (limits.turnBudget). ` +
+        'Set `timeout`, or obey its `signal`.',
     );
   };
   return ({ kind, type, path }) => {
@@ -185,7 +185,7 @@ function slowSteps(
     if (type === 'started') {
       timers.set(
         path,
-        setTimeout(() => report(path), Math.min(turnBudgetMs, longestTimerMs)),
+        setTimeout(() => report(path), Math.min(turnBudget, longestTimerMs)),
       );
     } else timers.delete(path);
   };

@@ -12,7 +12,7 @@ import {
   isRecord,
   type ClientAnswer,
 } from '@mcp-saga/core/program';
-import type { HostLimits } from '../model/host-limits.ts';
+import type { ResolvedLimits } from '../model/host-limits.ts';
 import { invalidField } from './errors.ts';
 
 /** Answer to a client step: a `result` or an `error`. */
@@ -32,7 +32,7 @@ export function toAnswers(
   sent: unknown,
   where: string,
   provenance: Provenance,
-  { maxAnswers, maxAnswerBytes }: Pick<HostLimits, 'maxAnswers' | 'maxAnswerBytes'>,
+  { maxAnswers, maxAnswerBytes }: Pick<ResolvedLimits, 'maxAnswers' | 'maxAnswerBytes'>,
 ): ReadonlyMap<string, ClientAnswer> {
   const answers = new Map<string, ClientAnswer>();
   if (sent === undefined) return answers;
@@ -108,7 +108,7 @@ export function toFields(params: unknown): { readonly [key: string]: unknown } {
  */
 export function toArguments(
   sent: unknown,
-  { maxArgumentBytes }: Pick<HostLimits, 'maxArgumentBytes'>,
+  { maxArgumentBytes }: Pick<ResolvedLimits, 'maxArgumentBytes'>,
 ): Json {
   const tooLarge = `arguments: more than ${maxArgumentBytes} bytes. Send references to large values.`;
   if (isClearlyLargerThan(maxArgumentBytes, sent)) throw invalidField(tooLarge);

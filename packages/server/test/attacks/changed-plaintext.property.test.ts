@@ -51,8 +51,8 @@ const varied = saga({ name: 'varied', version: '1', forks: 'accept' }, function*
     }),
     target: elicit('target', { message: 'Where?', schema: Target }),
     ready: poll('ready', ({ attempt }) => (attempt > 1 ? true : undefined), {
-      everyMs: 3_600_000,
-      totalTimeoutMs: 86_400_000,
+      every: 3_600_000,
+      timeout: 86_400_000,
     }),
     again: step(
       'again',
@@ -60,7 +60,7 @@ const varied = saga({ name: 'varied', version: '1', forks: 'accept' }, function*
         if (attempt < 2) throw new Error('not yet');
         return attempt;
       },
-      { retry: { attempts: 3, delayMs: 3_600_000, jitter: false } },
+      { retry: { attempts: 3, delay: 3_600_000, jitter: false } },
     ),
     wait: sleep(3_600_000),
   });

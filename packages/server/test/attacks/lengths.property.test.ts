@@ -9,7 +9,7 @@ import {
   sample,
   saga,
   scope,
-  sleepUntil,
+  sleep,
   step,
   type Program,
   type SagaTurn,
@@ -35,7 +35,7 @@ const sub = saga({ name: 'sub', version: '1', input: Secret }, function* ({ secr
 });
 const refund = compensator('refund', Secret, () => undefined);
 const nothing = (): undefined => undefined;
-const later = { retry: { attempts: 2, delayMs: 86_400_000 } };
+const later = { retry: { attempts: 2, delay: 86_400_000 } };
 const unpaid = (): never => {
   throw new Error('not now');
 };
@@ -66,13 +66,13 @@ const uses: { readonly [name: string]: (texts: Texts) => Steps<unknown> } = {
     return yield* scope('part', step('item', nothing, { key: secret }));
   },
   *polled({ secret }) {
-    return yield* poll('poll', () => secret, { everyMs: 1, totalTimeoutMs: 1 });
+    return yield* poll('poll', () => secret, { every: 1, timeout: 1 });
   },
   *called({ secret }) {
     return yield* call(sub, { secret });
   },
   *slept({ secret }) {
-    return yield* sleepUntil(new Date(Number(secret)));
+    return yield* sleep(new Date(Number(secret)));
   },
   *fallback({ secret }) {
     return yield* elicit('ask', {

@@ -5,7 +5,7 @@ import {
   elicit,
   sample,
   saga,
-  sleepUntil,
+  sleep,
   step,
   type Program,
   type SagaHostOptions,
@@ -133,7 +133,7 @@ const channels: { readonly [name: string]: Channel } = {
     measure: (keys) =>
       called(
         saga({ name: 'sleep', version: '1', input: Keys }, function* (input) {
-          yield* sleepUntil(new Date(52_806_197));
+          yield* sleep(new Date(52_806_197));
           yield* echo(input.keys);
           return 'done';
         }),

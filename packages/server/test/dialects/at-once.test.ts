@@ -32,7 +32,7 @@ describe('a prompt for a client that cannot be asked', () => {
     return 'asked';
   });
   const { host, told } = hostOf([patient, wanting, reviewPrompt()], {
-    limits: { maxHoldMs: 50 },
+    limits: { maxHold: 50 },
     clock: tickingClock(),
   });
   const server = handlerOf(host);

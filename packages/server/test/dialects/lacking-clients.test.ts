@@ -202,8 +202,8 @@ describe('an instant refusal of a client', () => {
     [999, { treatAs: 'refused' }, 'failed', 1],
     [999, { treatAs: 'unsupported' }, 'staging', 1],
     [1_000, { treatAs: 'unsupported' }, 'failed', 0],
-    [1_000, { treatAs: 'unsupported', withinMs: 1_001 }, 'staging', 1],
-    [0, { treatAs: 'unsupported', withinMs: 0 }, 'failed', 0],
+    [1_000, { treatAs: 'unsupported', within: 1_001 }, 'staging', 1],
+    [0, { treatAs: 'unsupported', within: 0 }, 'failed', 0],
   ] as const)(
     '[W3] leads to the fallback if the host treats it as unsupported: after %i ms, %j',
     async (ms, instantRefusals, end, count) => {
@@ -227,15 +227,15 @@ describe('an instant refusal of a client', () => {
   });
 
   test('[W3] is configured by checked options', () => {
-    expect(() => hostOf(falling, { answers: { instantRefusals: { withinMs: -1 } } })).toThrow(
+    expect(() => hostOf(falling, { answers: { instantRefusals: { within: -1 } } })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
     expect(() =>
       hostOf(falling, { answers: { instantRefusals: { treatAs: 'cannot' as never } } }),
     ).toThrow(expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }));
-    expect(() => hostOf(falling, { answers: { instantRefusals: { within: 5 } as never } })).toThrow(
-      expect.objectContaining({ name: 'TypeError', code: 'unknown_option' }),
-    );
+    expect(() =>
+      hostOf(falling, { answers: { instantRefusals: { withinMs: 5 } as never } }),
+    ).toThrow(expect.objectContaining({ name: 'TypeError', code: 'unknown_option' }));
   });
 });
 

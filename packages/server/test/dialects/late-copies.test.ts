@@ -85,7 +85,7 @@ describe.each(clients)('a client of $name', ({ begin, poll, answer, refused }) =
     const host = comparedHost([deploys], {
       clock,
       guard: { store: memoryStore({ clock }) },
-      limits: { maxHoldMs: 0, tokenTtlMs: 10 * hour },
+      limits: { maxHold: 0, tokenTtl: 10 * hour },
     });
     return { host, clock, did };
   }

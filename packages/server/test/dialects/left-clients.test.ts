@@ -319,7 +319,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       const clock = testClock();
       const wait = async (ms: number): Promise<void> => void (clock.now += ms);
       const connection = await connect(
-        hostOf(slow, { clock, testing: { sleep: wait }, limits: { tokenTtlMs: 3_600_000 } }).host,
+        hostOf(slow, { clock, testing: { sleep: wait }, limits: { tokenTtl: 3_600_000 } }).host,
       );
       answerBy(connection.client, {
         elicit: () => {

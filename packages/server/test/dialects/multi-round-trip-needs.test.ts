@@ -134,7 +134,7 @@ describe('a state without requests', () => {
       return 'waited';
     });
     const clock = tickingClock();
-    const server = handlerOf(hostOf(waiting, { clock, limits: { maxHoldMs: 20 } }).host);
+    const server = handlerOf(hostOf(waiting, { clock, limits: { maxHold: 20 } }).host);
     const { result, requestState } = asked(await round(server, call(waiting)));
     expect(result).not.toHaveProperty('inputRequests');
     clock.now += 100;
@@ -147,7 +147,7 @@ describe('a state without requests', () => {
       yield* sleep(60_000);
       return 'waited';
     });
-    const { host } = hostOf(waiting, { limits: { maxHoldMs: 20, clientRounds: 10 } });
+    const { host } = hostOf(waiting, { limits: { maxHold: 20, clientRounds: 10 } });
     const { last } = await round(handlerOf(host), call(waiting));
     expect(last.result).toMatchObject({
       resultType: 'complete',
@@ -158,14 +158,14 @@ describe('a state without requests', () => {
   test('[W6] reports the wait, and the last round ends the call', async () => {
     const watching = saga({ name: 'watching', version: '1' }, function* () {
       return yield* poll('build', () => undefined as string | undefined, {
-        everyMs: 5,
-        totalTimeoutMs: 600_000,
+        every: 5,
+        timeout: 600_000,
         report: 'The build runs',
       });
     });
     const { host } = hostOf(watching, {
       clock: tickingClock(),
-      limits: { maxHoldMs: 10, clientRounds: 3 },
+      limits: { maxHold: 10, clientRounds: 3 },
     });
     const server = handlerOf(host);
     let { last } = await round(server, call(watching));

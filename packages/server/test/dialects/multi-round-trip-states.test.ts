@@ -71,7 +71,7 @@ describe('a request state is rejected with a JSON-RPC error', () => {
 
   test('[T6] if it has expired', async () => {
     const clock = testClock();
-    const { host, told } = hostOf(asking(), { clock, limits: { tokenTtlMs: 60_000 } });
+    const { host, told } = hostOf(asking(), { clock, limits: { tokenTtl: 60_000 } });
     const requestState = await stateOf(host);
     clock.now += 60_000 + 30_000;
     refused(await round(handlerOf(host), call, { requestState, inputResponses }));

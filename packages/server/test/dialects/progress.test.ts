@@ -36,7 +36,7 @@ describe.each(connections.filter(({ name }) => name.includes('in memory')))(
     test('[W5] progress increases over all questions that are pushed within one call', async () => {
       const clock = Object.assign(patient(), { now: 0 });
       const { client, close } = await connect(
-        hostOf(moving, { clock, limits: { turnBudgetMs: 1e12 } }).host,
+        hostOf(moving, { clock, limits: { turnBudget: 1e12 } }).host,
       );
       answerBy(client, { elicit: () => accept });
       const seen: number[] = [];
@@ -82,7 +82,7 @@ test('[W5] progress increases over the rounds of a call, with the token of each'
     sagas: [moving],
     keys: 'ephemeral',
     testing: { clock: patient() },
-    limits: { turnBudgetMs: 1e12, tokenTtlMs: 1e11, maxLifetimeMs: 1e12 },
+    limits: { turnBudget: 1e12, tokenTtl: 1e11, maxLifetime: 1e12 },
     hooks: { onWarning: () => undefined },
   });
   const told: unknown[] = [];

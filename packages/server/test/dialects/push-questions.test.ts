@@ -35,7 +35,7 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
       const { hurried, patient } = yield* all({
         hurried: (function* () {
           try {
-            yield* elicit('hurried', { message: 'Quick!', schema: Target, timeoutMs: 20 });
+            yield* elicit('hurried', { message: 'Quick!', schema: Target, timeout: 20 });
             return 'in time';
           } catch (error) {
             yield* step('note', () => noted.resolve(undefined));
@@ -123,7 +123,7 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
           return { action: 'accept', content: { target: 'here' } };
         },
       },
-      { limits: { tokenTtlMs: 40 * day, maxLifetimeMs: 40 * day } },
+      { limits: { tokenTtl: 40 * day, maxLifetime: 40 * day } },
     );
     const { client } = connection;
     expect(

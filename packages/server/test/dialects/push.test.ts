@@ -137,7 +137,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     const connection = await connected(
       waiting,
       { elicit: () => ({ action: 'accept', content: {} }) },
-      { clock: Object.assign(() => Date.now(), { now: 0 }), limits: { maxHoldMs: 100 } },
+      { clock: Object.assign(() => Date.now(), { now: 0 }), limits: { maxHold: 100 } },
     );
     expect(await called(connection, 'waiting')).toMatchObject({
       content: [{ text: expect.stringContaining('Wait 60 minutes') as string }],

@@ -414,7 +414,7 @@ describe('waits in a request that can be resumed', () => {
   test('[W6] a wait after many steps is held in parts, and turns do not count as rounds', async () => {
     const clock = testClock();
     const server = processOf(long(30), {
-      limits: { maxHoldMs: 20 },
+      limits: { maxHold: 20 },
       testing: { environment: 'test', clock, sleep: async (ms) => void (clock.now += ms) },
     });
     const messages = await postUntil(await listenTo(server), call('modern', 'long'));

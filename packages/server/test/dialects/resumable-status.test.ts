@@ -40,7 +40,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       hostOf(program, {
         clock,
         ...guard,
-        limits: { maxHoldMs: 0 },
+        limits: { maxHold: 0 },
         resumableRequests: { bearer: 'accept' },
         ...options,
       });

@@ -192,7 +192,7 @@ describe.each(eras)('%s', (era) => {
       return 'awake';
     });
     const { server, clock } = served([sleeping], {
-      limits: { maxHoldMs: 20_000 },
+      limits: { maxHold: 20_000 },
       testing: {
         sleep: (ms) => {
           held.push(ms);
@@ -216,7 +216,7 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[W1] expiresAt in the text and in _meta is the expiry of the token', async () => {
-    const { server, clock } = served([asking()], { ...accepting, limits: { tokenTtlMs: 90_000 } });
+    const { server, clock } = served([asking()], { ...accepting, limits: { tokenTtl: 90_000 } });
     const { result, text } = await called(server, era, { name: 'asking' });
     const expiresAt = new Date(clock.now + 90_000).toISOString();
     expect(result['_meta']).toMatchObject({ [key]: { expiresAt } });
@@ -253,7 +253,7 @@ test('[U4] an abort ends a held wait, and its token stays valid', async () => {
     return 'awake';
   });
   const { server, clock }: Served = served([sleeping], {
-    limits: { maxHoldMs: 20_000 },
+    limits: { maxHold: 20_000 },
     testing: {
       sleep: async (ms, signal) => {
         waits += 1;
@@ -328,7 +328,7 @@ test('[T11] an entry of the store expires with its token', async () => {
   };
   const { server, clock: time } = served([asking()], {
     ...accepting,
-    limits: { tokenTtlMs: 60_000 },
+    limits: { tokenTtl: 60_000 },
     ...keptIn(watched),
   });
   await called(server, 'modern', { name: 'asking' });

@@ -81,7 +81,7 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[T6] an expired token is refused', async () => {
-    const { send, token, clock } = await start({ limits: { tokenTtlMs: 1_000 } });
+    const { send, token, clock } = await start({ limits: { tokenTtl: 1_000 } });
     clock.now += 60_000;
     expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toMatchObject({
       error: frozen,

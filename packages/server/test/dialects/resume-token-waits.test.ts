@@ -53,7 +53,7 @@ describe.each(eras)('%s', (era) => {
           polled += 1;
           return ready ? 'ready' : undefined;
         },
-        { everyMs: 5_000, totalTimeoutMs: 60_000, report: ({ asked }) => `Asked ${asked} times.` },
+        { every: 5_000, timeout: 60_000, report: ({ asked }) => `Asked ${asked} times.` },
       );
       return found;
     });
@@ -107,8 +107,8 @@ describe.each(eras)('%s', (era) => {
       yield* all({
         asked: elicit('go', { message: 'Go?', schema: Empty }),
         watched: poll('ready', () => undefined, {
-          everyMs: 1_000,
-          totalTimeoutMs: 2_000,
+          every: 1_000,
+          timeout: 2_000,
           report: 'Not ready.',
         }),
       });
@@ -132,7 +132,7 @@ describe.each(eras)('%s', (era) => {
       yield* step('two', () => void runs.push('two'));
       return 'done';
     });
-    const { server, clock } = served([long], { limits: { turnBudgetMs: 50 } });
+    const { server, clock } = served([long], { limits: { turnBudget: 50 } });
     const { text, token } = await called(server, era, { name: 'long' });
     expect(text).toBe(waiting('Call', token, clock));
     expect(runs).toEqual(['one']);

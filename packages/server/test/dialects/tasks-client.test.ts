@@ -85,7 +85,7 @@ test('[W1] the client of the extension calls a saga, answers its questions, and 
     return `${target} ${one.target} ${other.target}`;
   });
   const { host, told } = hostOf(asking, {
-    tasks: { store: memoryStore({ clock: () => start }), bearer: 'accept', pollIntervalMs: 1 },
+    tasks: { store: memoryStore({ clock: () => start }), bearer: 'accept', pollInterval: 1 },
   });
   const { session, keys, close } = await sessionWith(host, (message) => message.toLowerCase());
   const execution = await session.callTool('asking', {});

@@ -25,7 +25,7 @@ function two(
     hostOf(sagas, {
       ...options,
       clock,
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
       tasks: { store, bearer: 'accept' },
     });
   return { hosts: [host(), host()], clock, store };
@@ -122,7 +122,7 @@ describe.each([
       const made = hostOf(dying, {
         guard,
         clock,
-        limits: { maxHoldMs: 0 },
+        limits: { maxHold: 0 },
         tasks: { store, bearer: 'accept' },
       });
       told.push(made.told.errors);
@@ -203,7 +203,7 @@ test('a short sleep ends behind the response', async () => {
   });
   const client = taskClient(host);
   const created = await client.call('napping');
-  expect(created).toMatchObject({ pollIntervalMs: 5_000 });
+  expect(created).toMatchObject({ pollInterval: 5_000 });
   await vi.advanceTimersByTimeAsync(5_001);
   await client.idle();
   expect(await client.get(String(created['taskId']))).toMatchObject({ status: 'completed' });

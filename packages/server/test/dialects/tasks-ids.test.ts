@@ -76,7 +76,7 @@ test('[W7] a call without a store is a task only if `maxIdLength` leaves room fo
   const call = async (tasks: TaskOptions): Promise<Record<string, unknown>> => {
     const { host } = hostOf(waits('prefer'), {
       tasks: { bearer: 'accept', ...tasks },
-      limits: { clientRounds: 1_000_000, maxHoldMs: 1 },
+      limits: { clientRounds: 1_000_000, maxHold: 1 },
     });
     return await taskClient(host).call('waits');
   };

@@ -10,7 +10,7 @@ const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
 
 function storeless(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
   // Its rounds cover seventeen minutes, a millisecond at a time.
-  return hostOf(sagas.flat(), { tasks, limits: { clientRounds: 1_000_000, maxHoldMs: 1 } });
+  return hostOf(sagas.flat(), { tasks, limits: { clientRounds: 1_000_000, maxHold: 1 } });
 }
 
 describe('without a store', () => {
@@ -38,12 +38,12 @@ describe('without a store', () => {
     expect(created).toMatchObject({
       resultType: 'task',
       status: 'working',
-      pollIntervalMs: 30_000,
+      pollInterval: 30_000,
     });
     const taskId = String(created['taskId']);
     const other = taskClient(hostOf(asking, { clock, tasks }).host);
     clock.now += 20 * minute - 1;
-    expect(await other.get(taskId)).toMatchObject({ status: 'working', pollIntervalMs: 1_000 });
+    expect(await other.get(taskId)).toMatchObject({ status: 'working', pollInterval: 1_000 });
     clock.now += 1;
     const done = await other.get(taskId);
     expect(done).toMatchObject({
@@ -91,8 +91,8 @@ describe('without a store', () => {
       function* (): Steps<string> {
         yield* sleep(minute);
         yield* poll('poll', () => void runs.push('poll'), {
-          everyMs: minute,
-          totalTimeoutMs: 10 * minute,
+          every: minute,
+          timeout: 10 * minute,
         });
         return 'polled';
       },

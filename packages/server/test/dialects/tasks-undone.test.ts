@@ -20,7 +20,7 @@ function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1]
   const clock = testClock();
   return hostOf(sagas, {
     clock,
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     tasks: { bearer: 'accept', store: memoryStore({ clock }) },
     ...options,
   });

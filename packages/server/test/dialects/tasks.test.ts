@@ -29,7 +29,7 @@ const unknown = {
 const iso = (ms: number) => new Date(ms).toISOString();
 
 function offering(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
-  return hostOf(sagas.flat(), { tasks: tasks(), limits: { maxHoldMs: 0 } });
+  return hostOf(sagas.flat(), { tasks: tasks(), limits: { maxHold: 0 } });
 }
 
 describe('a call', () => {
@@ -44,7 +44,7 @@ describe('a call', () => {
       createdAt: iso(start),
       lastUpdatedAt: iso(start),
       ttlMs: 24 * 60 * 60 * 1000,
-      pollIntervalMs: 1000,
+      pollInterval: 1000,
     });
     await client.idle();
     const { taskId } = created as { taskId: string };
@@ -55,7 +55,7 @@ describe('a call', () => {
       createdAt: iso(start),
       lastUpdatedAt: iso(start),
       ttlMs: 24 * 60 * 60 * 1000,
-      pollIntervalMs: 1000,
+      pollInterval: 1000,
       inputRequests: {
         target: {
           method: 'elicitation/create',
@@ -430,7 +430,7 @@ describe('the ID of a task', () => {
     const store = memoryStore({ clock });
     const { host } = hostOf(asksInTask(), {
       clock,
-      tasks: { store, bearer: 'accept', ttlMs: 60_000 },
+      tasks: { store, bearer: 'accept', ttl: 60_000 },
     });
     const client = taskClient(host);
     const created = await client.call('asks');
@@ -496,15 +496,12 @@ describe('tasks', () => {
     });
   });
 
-  test.each([
-    ['ttlMs', 'ttl'],
-    ['pollIntervalMs', 'pollInterval'],
-  ])('have a %s of a finite number of milliseconds', (name, setting) => {
+  test.each(['ttl', 'pollInterval'])('have a %s of a finite number of milliseconds', (name) => {
     for (const ms of [0, -1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(
         expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
       );
     const host = coreOf(hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host);
-    expect(host.offers.tasks).toMatchObject({ [setting]: 334 });
+    expect(host.offers.tasks).toMatchObject({ [name]: 334 });
   });
 });

@@ -102,7 +102,7 @@ describe('a deployment with code that does not match', () => {
         if ((tries += 1) < 2) throw new Error('503');
         did.push('undo b');
       },
-      undo: { retry: { attempts: 5, delayMs: 60_000, jitter: false } },
+      undo: { retry: { attempts: 5, delay: 60_000, jitter: false } },
     });
     const make = (isChanged: boolean): SagaHost =>
       order(function* () {

@@ -91,13 +91,13 @@ describe('an abandoned saga past its pivot', () => {
           did.push('label');
           if ((tries += 1) < 3) throw new Error('503');
         },
-        { retry: { attempts: 5, delayMs: 200 } },
+        { retry: { attempts: 5, delay: 200 } },
       );
       yield* sleep(1_000);
       let asked = 0;
       yield* poll('labelled', () => ((asked += 1) > 2 ? true : undefined), {
-        everyMs: 1_000,
-        totalTimeoutMs: 60_000,
+        every: 1_000,
+        timeout: 60_000,
       });
     });
     expect(await waits.host.cancel(waits.cancelToken)).toMatchObject({ result: 'on its way' });
@@ -137,8 +137,8 @@ describe('an abandoned saga past its pivot', () => {
     let packed = 0;
     const { host, clock, did, facts, cancelToken } = await left(function* (asked) {
       yield* poll('packed', () => (asked.push('?'), (packed += 1) > 3 ? true : undefined), {
-        everyMs: hour,
-        totalTimeoutMs: day,
+        every: hour,
+        timeout: day,
       });
     });
     let token = cancelToken;
@@ -156,7 +156,7 @@ describe('an abandoned saga past its pivot', () => {
   it('[E5] [E8] continues without an answer after the deadline of its question', async () => {
     const { host, clock, did, facts, cancelToken } = await left(function* () {
       try {
-        yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeoutMs: hour });
+        yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeout: hour });
       } catch (error) {
         if (!(error instanceof StepTimedOut)) throw error;
       }

@@ -42,7 +42,7 @@ function world(body: () => Steps<unknown>, commitEach = false) {
       audience: 'shop',
       testing: { environment: 'production', clock },
       guard: { store: of },
-      limits: { maxHoldMs: 0, tokenTtlMs: 1_000 * hour, maxLifetimeMs: 2_000 * hour },
+      limits: { maxHold: 0, tokenTtl: 1_000 * hour, maxLifetime: 2_000 * hour },
       hooks: {
         onTurn: () => undefined,
         onReject: () => undefined,
@@ -172,10 +172,10 @@ test.each([1, 2, 3])(
 test('a message that finishes an interrupted poll past a pivot waits for the next poll', async () => {
   const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
     yield* pivot('charged');
-    yield* poll('packed', () => undefined, { everyMs: 20 * minute, totalTimeoutMs: 240 * hour });
+    yield* poll('packed', () => undefined, { every: 20 * minute, timeout: 240 * hour });
     return 'on its way';
   });
-  const shop = queued(parcel, { limits: { maxHoldMs: 0, maxLifetimeMs: hour, tokenTtlMs: hour } });
+  const shop = queued(parcel, { limits: { maxHold: 0, maxLifetime: hour, tokenTtl: hour } });
   const dying = shop.restart({
     guard: { store: storeWithGuard(() => ({ finish: gone }), shop.store) },
   });

@@ -94,11 +94,11 @@ export const moves: fc.Arbitrary<Move[]> = fc.array(anyMove, { minLength: 5, max
 export function decidingSaga(of: readonly Part[], decided: string[]): () => Steps<unknown> {
   const note = (what: string): Steps<unknown> =>
     step(what, () => void decided.push(what), { compensate: () => undefined }) as never;
-  const ask = (stepId: string, timeoutMs?: number) =>
+  const ask = (stepId: string, timeout?: number) =>
     elicit(stepId, {
       message: 'Sure?',
       schema: Ok,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(timeout === undefined ? {} : { timeout }),
     });
   return function* (): Steps<unknown> {
     for (const [index, { kind, hours }] of of.entries()) {

@@ -75,7 +75,7 @@ async function interrupted(world: Queued, did: string[], id: string, by: string)
 }
 
 const worldOf = (body: () => Steps<unknown>): Queued =>
-  queued(order(body), { limits: { tokenTtlMs: 48 * hour, maxHoldMs: 0 } });
+  queued(order(body), { limits: { tokenTtl: 48 * hour, maxHold: 0 } });
 
 describe.each(Object.keys(runners))('a turn of %s, whose process has died in a step', (first) => {
   it.each(Object.keys(runners))(

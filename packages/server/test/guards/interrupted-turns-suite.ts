@@ -108,7 +108,7 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
                 ? wait(ms)
                 : await new Promise<void>((resolve) => whenAborted(signal, resolve)),
           },
-          ...(turnBudget === undefined ? {} : { limits: { turnBudgetMs: turnBudget } }),
+          ...(turnBudget === undefined ? {} : { limits: { turnBudget: turnBudget } }),
           hooks: {
             onError: () => undefined,
             onTurn: () => undefined,

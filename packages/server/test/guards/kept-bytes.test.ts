@@ -368,7 +368,7 @@ describe('limits of the bytes that a guard stores', () => {
     const host = hostOf([looping], {
       guard: { store },
       testing: { clock },
-      limits: { ...limits, tokenTtlMs: 10 * hour },
+      limits: { ...limits, tokenTtl: 10 * hour },
       auth: { rateLimit: (facts) => told.push(facts) > 0 },
       hooks: { onTurn: () => undefined, onReject: ({ reason }) => void rejections.push(reason) },
     });

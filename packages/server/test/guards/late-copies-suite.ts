@@ -52,7 +52,7 @@ export function lateCopiesSuite(
           audience: 'shop',
           testing: { environment: 'production', clock: () => now() + ahead },
           guard: { store: of },
-          limits: { maxHoldMs: 0, tokenTtlMs: 1_000 * hour, maxLifetimeMs: 2_000 * hour },
+          limits: { maxHold: 0, tokenTtl: 1_000 * hour, maxLifetime: 2_000 * hour },
           hooks: quiet,
         });
       return {
@@ -72,7 +72,7 @@ export function lateCopiesSuite(
       };
     }
 
-    const ask = (stepId: string, options: { readonly timeoutMs?: number } = {}) =>
+    const ask = (stepId: string, options: { readonly timeout?: number } = {}) =>
       elicit(stepId, { message: 'Sure?', schema: Ok, ...options });
 
     /** Sleeps and packs beside a question, then thanks. */
@@ -131,7 +131,7 @@ export function lateCopiesSuite(
       const bodies = {
         timeout: function* (): Steps<unknown> {
           try {
-            yield* ask('sure', { timeoutMs: hour });
+            yield* ask('sure', { timeout: hour });
             return 'in time';
           } catch (error) {
             if (!(error instanceof StepTimedOut)) throw error;

@@ -50,7 +50,7 @@ it('short tokens expire, and free their principal, although no guarded saga is c
     testing: { environment: 'production' },
     hooks: hooksInto(told),
     answers: { model: 'accept' },
-    limits: { maxHoldMs: 0, maxKeptBytesPerPrincipal: 30_000 },
+    limits: { maxHold: 0, maxKeptBytesPerPrincipal: 30_000 },
     auth: {
       authenticate: () => ({ token: 'a', clientId: 'app', scopes: [], extra: { sub: 'ada' } }),
       principal: () => ({ subject: 'ada', client: 'app' }),

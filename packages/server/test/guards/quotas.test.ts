@@ -59,7 +59,7 @@ function measured(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}) {
       store: watched,
       // It counts in the same store, and is not measured.
       guard: { store },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
     },
     changes,
     { sagas },
@@ -110,7 +110,7 @@ describe('a handle', () => {
   test('[T11] is not made beyond the limit of a saga, whose token is given instead', async () => {
     const seen: RateLimitFacts[] = [];
     const { server, bytes, told } = measured([noting], {
-      limits: { maxKeptBytesPerSaga: 60_000, maxHoldMs: 0 },
+      limits: { maxKeptBytesPerSaga: 60_000, maxHold: 0 },
       auth: { rateLimit: (facts) => seen.push(facts) > 0 },
     });
     let { token = '' } = await called(server, 'modern', { name: 'noting', arguments: {} });
@@ -130,7 +130,7 @@ describe('a handle', () => {
 
   test('[T11] counts for its principal, who gets tokens instead beyond the limit', async () => {
     const { server, bytes, told } = measured([asking], {
-      limits: { maxKeptBytesPerPrincipal: 20_000, maxHoldMs: 0 },
+      limits: { maxKeptBytesPerPrincipal: 20_000, maxHold: 0 },
       auth: asAda,
     });
     const lengths: number[] = [];
@@ -226,7 +226,7 @@ test('[T11] an undo that waits for its next attempt goes on beyond the limit', a
         ran.push('undo');
         if (ran.length === 1) throw new Error('not now');
       },
-      undo: { retry: { attempts: 5, delayMs: 60_000, maxDelayMs: 60_000, jitter: false } },
+      undo: { retry: { attempts: 5, delay: 60_000, maxDelay: 60_000, jitter: false } },
     });
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
     yield* step('pay', () => Promise.reject(new Error('no money')));
@@ -237,7 +237,7 @@ test('[T11] an undo that waits for its next attempt goes on beyond the limit', a
   const { host } = hostOf(failing, {
     clock,
     guard: { store },
-    limits: { maxKeptBytesPerPrincipal: 1, maxHoldMs: 0 },
+    limits: { maxKeptBytesPerPrincipal: 1, maxHold: 0 },
   });
   const ada = { caller: { principal: { subject: 'ada', client: 'app' } } };
   const sure = [{ stepId: 'sure', result: { action: 'accept', content: { sure: true } } }];
@@ -268,7 +268,7 @@ test.each(['refuse', 'accept'] as const)(
       ...(forks === 'refuse' ? { guard: { store: memoryStore({ clock }) } } : {}),
       tasks: { store: memoryStore({ clock }) },
       auth: { principal: asAda.principal },
-      limits: { maxKeptBytesPerPrincipal: 4_000, maxHoldMs: 0 },
+      limits: { maxKeptBytesPerPrincipal: 4_000, maxHold: 0 },
     });
     const client = taskClient(host, { clientId: 'app' });
     let begun = 0;

@@ -34,8 +34,8 @@ export function wokenSagasSuite(name: string, make: () => Promise<StoreUnderTest
         const { ship } = yield* all({
           ship: elicit('ship', { message: 'Ship?', schema: Ok }),
           packed: poll('packed', () => (did.push('poll') > 3 ? true : undefined), {
-            everyMs: hour,
-            totalTimeoutMs: 24 * hour,
+            every: hour,
+            timeout: 24 * hour,
           }),
         });
         if (ship.ok)
@@ -52,7 +52,7 @@ export function wokenSagasSuite(name: string, make: () => Promise<StoreUnderTest
           testing: { environment: 'production', clock: () => now() + ahead },
           guard: { store: of },
           queue,
-          limits: { maxHoldMs: 0 },
+          limits: { maxHold: 0 },
           hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },
         });
       const hosts: [SagaHost, SagaHost] = [hostOf(store), hostOf(elsewhere)];

@@ -202,13 +202,13 @@ describe.each(identifying)('a host with auth.%s', (_, auth) => {
     const links: string[] = [];
     const refund = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
       const deliver = ({ url }: { readonly url: string }): void => void links.push(url);
-      const options = { message: 'Refund?', link: 'accept', deliver, timeoutMs: hour } as const;
+      const options = { message: 'Refund?', link: 'accept', deliver, timeout: hour } as const;
       return JSON.stringify(yield* approval('manager', options));
     });
     const { host, told } = hostOf(refund, {
       auth,
       outside: { url: 'https://shop.example', store: memoryStore({ clock: () => 0 }) },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
     });
     await host.start('refund', {}, { caller: ann });
     const page = (options?: Pick<HostRequest, 'caller'>): Promise<Response> =>
@@ -253,7 +253,7 @@ describe('for the sealed principal, without a caller,', () => {
     yield* sleep(hour);
     return yield* continueAs(next, {});
   });
-  const shared = { auth, limits: { maxHoldMs: 0 } };
+  const shared = { auth, limits: { maxHold: 0 } };
 
   test('[T6] [E7] a message continues a saga as another saga', async () => {
     const clock = testClock();

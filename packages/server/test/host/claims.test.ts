@@ -85,7 +85,7 @@ describe('the original call', () => {
 
 describe('expiry', () => {
   test('[T6] opens a token until thirty seconds after its expiry', async () => {
-    const { host, clock } = hostOf(asking(), { limits: { tokenTtlMs: hour } });
+    const { host, clock } = hostOf(asking(), { limits: { tokenTtl: hour } });
     const { token } = suspended(await host.start('asking', {}));
     clock.now = start + hour + skew - 1;
     await expect(host.resume(token, answer)).resolves.toMatchObject({ status: 'completed' });
@@ -108,7 +108,7 @@ describe('expiry', () => {
       yield* elicit('two', { message: 'Two?', schema: Empty });
       return 'done';
     });
-    const { host, clock } = hostOf(two, { limits: { tokenTtlMs: hour } });
+    const { host, clock } = hostOf(two, { limits: { tokenTtl: hour } });
     const first = suspended(await host.start('two', {}));
     expect(first.expiresAt).toBe(start + hour);
     expect(await expOf(host, first)).toBe(start + hour);
@@ -133,7 +133,7 @@ describe('expiry', () => {
       return 'done';
     });
     const { host, clock } = hostOf(checked, {
-      limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour },
+      limits: { tokenTtl: hour, maxLifetime: 3 * hour },
     });
     let turn = suspended(await host.start('checked', {}));
     for (let index = 0; index < 6; index += 1) {
@@ -153,11 +153,11 @@ describe('expiry', () => {
         () => {
           throw new Error('not yet');
         },
-        { retry: { attempts: 2, delayMs: 5 * hour, maxDelayMs: day, jitter: false } },
+        { retry: { attempts: 2, delay: 5 * hour, maxDelay: day, jitter: false } },
       );
       return 'done';
     });
-    const { host, clock } = hostOf(retrying, { limits: { tokenTtlMs: hour } });
+    const { host, clock } = hostOf(retrying, { limits: { tokenTtl: hour } });
     const first = suspended(await host.start('retrying', {}));
     expect(first).toMatchObject({ steps: [], retryAfterMs: 5 * hour, expiresAt: start + 6 * hour });
     clock.now += 2 * hour;
@@ -173,7 +173,7 @@ describe('expiry', () => {
         yield* elicit('more', { message: 'More?', schema: Empty });
       return 'done';
     });
-    const { host, clock } = hostOf(long, { limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour } });
+    const { host, clock } = hostOf(long, { limits: { tokenTtl: hour, maxLifetime: 3 * hour } });
     let turn = suspended(await host.start('long', {}));
     const ends: number[] = [];
     for (let index = 0; index < 4; index += 1) {
@@ -219,12 +219,12 @@ describe('expiry', () => {
   });
 
   test.each([
-    ['tokenTtlMs', 0],
-    ['tokenTtlMs', -1.5],
-    ['tokenTtlMs', Number.POSITIVE_INFINITY],
-    ['maxLifetimeMs', Number.NaN],
-    ['maxLifetimeMs', -1],
-    ['turnBudgetMs', 0],
+    ['tokenTtl', 0],
+    ['tokenTtl', -1.5],
+    ['tokenTtl', Number.POSITIVE_INFINITY],
+    ['maxLifetime', Number.NaN],
+    ['maxLifetime', -1],
+    ['turnBudget', 0],
   ])('refuses %s of %s at the creation of a host', (name, ms) => {
     expect(() => hostOf(asking(), { limits: { [name]: ms } })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
@@ -234,12 +234,12 @@ describe('expiry', () => {
 
   test('[T6] rounds durations up to whole milliseconds', async () => {
     const durations = {
-      limits: { tokenTtlMs: hour / 7, maxLifetimeMs: day / 7 },
-      guard: { store: memoryStore(), leaseMs: 60_000.5 },
+      limits: { tokenTtl: hour / 7, maxLifetime: day / 7 },
+      guard: { store: memoryStore(), lease: 60_000.5 },
     };
     const { host } = hostOf(asking(), durations);
     expect(coreOf(host)).toMatchObject({
-      limits: { tokenTtlMs: Math.ceil(hour / 7), maxLifetimeMs: Math.ceil(day / 7) },
+      limits: { tokenTtl: Math.ceil(hour / 7), maxLifetime: Math.ceil(day / 7) },
       timing: { leaseMs: 60_001 },
     });
     expect(suspended(await host.start('asking', {})).expiresAt).toBe(start + Math.ceil(hour / 7));

@@ -101,14 +101,14 @@ const approve = (id: string, urls: string[], of = 1): ReturnType<typeof approval
     of,
     to: Array.from({ length: of }, (_, index) => index),
     deliver: ({ url }) => void urls.push(url),
-    timeoutMs: day,
+    timeout: day,
   }) as ReturnType<typeof approval>;
 const pay = (id: string, urls: string[]): ReturnType<typeof waitFor> =>
   waitFor(id, {
     schema: z.looseObject({ type: z.literal('paid') }),
     register: ({ url }) => void urls.push(url),
     link: 'accept',
-    timeoutMs: day,
+    timeout: day,
   });
 
 const doors: { readonly [name: string]: Door } = {
@@ -198,7 +198,7 @@ async function visited(
   });
   const clock = testClock();
   const outside = { url: base, store: memoryStore({ clock }) };
-  const test = hostOf(visiting, { clock, outside, limits: { maxHoldMs: 0 } });
+  const test = hostOf(visiting, { clock, outside, limits: { maxHold: 0 } });
   const visit: Visit = { test, urls, text: given, turn: await test.host.start('visiting', {}) };
   // A saga that is too large ends before anybody can answer.
   const isAccepted = visit.turn.status === 'suspended' && (await door.send(visit));
@@ -260,7 +260,7 @@ it.each([
     });
     const clock = testClock();
     const outside = { url: base, store: memoryStore({ clock }) };
-    const { host } = hostOf(parallel, { clock, outside, limits: { maxHoldMs: 0 } });
+    const { host } = hostOf(parallel, { clock, outside, limits: { maxHold: 0 } });
     let turn = await host.start('parallel', {});
     expect(turn.status).toBe(status);
     const body = JSON.stringify({ type: 'paid', text: noise(30_000) });
@@ -289,13 +289,13 @@ it.each([
           link: 'accept',
           to: Array.from({ length: people }, (_, index) => index),
           deliver: ({ url }) => void urls.push(url),
-          timeoutMs: day,
+          timeout: day,
         });
         return 'done';
       });
       const clock = testClock();
       const outside = { url: base, store: memoryStore({ clock }) };
-      const limits = { maxHoldMs: 0, maxTokenBytes: 24_000 };
+      const limits = { maxHold: 0, maxTokenBytes: 24_000 };
       const { host } = hostOf(asking, { clock, outside, limits });
       let turn = await host.start('asking', {});
       // A saga without that room asks nobody.
@@ -325,14 +325,14 @@ it('a wait keeps the room for its event while the delivery of its link is retrie
         urls.push(url);
       },
       link: 'accept',
-      timeoutMs: day,
+      timeout: day,
     });
     yield* all([wait, step('other', () => noise(20_000))]);
     return 'done';
   });
   const clock = testClock();
   const outside = { url: base, store: memoryStore({ clock }) };
-  const { host } = hostOf(parallel, { clock, outside, limits: { maxHoldMs: 0 } });
+  const { host } = hostOf(parallel, { clock, outside, limits: { maxHold: 0 } });
   expect(await host.start('parallel', {})).toMatchObject({
     status: 'failed',
     error: { code: 'token_too_large' },
@@ -396,7 +396,7 @@ it.each([
         schema: schema as z.ZodType<{ type: 'paid' }>,
         register: ({ url }) => void urls.push(url),
         link: 'accept',
-        timeoutMs: 60_000,
+        timeout: 60_000,
       });
     } catch (error) {
       if (!(error instanceof StepTimedOut)) throw error;
@@ -406,7 +406,7 @@ it.each([
   });
   const clock = testClock();
   const outside = { url: base, store: memoryStore({ clock }) };
-  const { host } = hostOf(paying, { clock, outside, limits: { maxHoldMs: 0 } });
+  const { host } = hostOf(paying, { clock, outside, limits: { maxHold: 0 } });
   let turn = await host.start('paying', {});
   const body = JSON.stringify({ type: 'paid', items });
   const response = await host.answer(new Request(urls[0] ?? '', { method: 'POST', body }));

@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe('a hook that never settles', () => {
-  test('[E8] delays a suspended turn until hookTimeoutMs, and is reported', async () => {
+  test('[E8] delays a suspended turn until hookTimeout, and is reported', async () => {
     const { host, told } = hostWith({ onSuspended: () => new Promise(() => undefined) });
     let hasEnded = false;
     const taken = host.start('asks', {}).finally(() => (hasEnded = true));
@@ -52,9 +52,9 @@ describe('a hook that never settles', () => {
     expect(String(told.errors[0])).toContain('onSuspended');
   });
 
-  test('[E8] delays an ended saga at most hookTimeoutMs', async () => {
+  test('[E8] delays an ended saga at most hookTimeout', async () => {
     const hooks = { onSettled: () => new Promise(() => undefined) };
-    const { host, told } = hostWith(hooks, { limits: { hookTimeoutMs: 50 } });
+    const { host, told } = hostWith(hooks, { limits: { hookTimeout: 50 } });
     const first = suspended(await host.start('asks', {}));
     const second = suspended(await host.resume(first.token, [accept('one', {})]));
     const ended = host.resume(second.token, [accept('two', {})]);
@@ -65,11 +65,11 @@ describe('a hook that never settles', () => {
   });
 });
 
-test('[E8] a hook that fails after hookTimeoutMs is reported again, and leaves no timer', async () => {
+test('[E8] a hook that fails after hookTimeout is reported again, and leaves no timer', async () => {
   const late = deferred<never>();
   const { host, told } = hostWith(
     { onSuspended: () => late.promise },
-    { limits: { hookTimeoutMs: 50 } },
+    { limits: { hookTimeout: 50 } },
   );
   const started = host.start('asks', {});
   await vi.advanceTimersByTimeAsync(50);
@@ -93,12 +93,12 @@ test('[E8] a hook that settles in time is not reported, and leaves no timer', as
 });
 
 test.each([0, -1, Number.NaN, '5 s'])(
-  'hookTimeoutMs of %o is rejected at the creation of a host',
-  (hookTimeoutMs) => {
+  'hookTimeout of %o is rejected at the creation of a host',
+  (hookTimeout) => {
     expect(() =>
       hostOf(asksTwice, {
         guard: { store: memoryStore() },
-        limits: { hookTimeoutMs: hookTimeoutMs as number },
+        limits: { hookTimeout: hookTimeout as number },
       }),
     ).toThrow(expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }));
   },

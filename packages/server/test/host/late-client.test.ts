@@ -38,7 +38,7 @@ describe('a client that answers late', () => {
       const { host } = hostOf(offer, {
         clock,
         guard: { store },
-        limits: { tokenTtlMs: day },
+        limits: { tokenTtl: day },
       });
       const { token } = suspended(await host.start('offer', {}));
       clock.now += ms;
@@ -53,9 +53,9 @@ describe('a client that answers late', () => {
     const polling = saga({ name: 'polling', version: '1' }, function* () {
       const done = ({ attempt }: { readonly attempt: number }): string | undefined =>
         attempt > 1 ? 'done' : undefined;
-      return yield* poll('job', done, { everyMs: minute / 7, totalTimeoutMs: minute / 3 });
+      return yield* poll('job', done, { every: minute / 7, timeout: minute / 3 });
     });
-    const { host, clock } = hostOf(polling, { limits: { maxHoldMs: 0 } });
+    const { host, clock } = hostOf(polling, { limits: { maxHold: 0 } });
     const { token } = suspended(await host.start('polling', {}));
     clock.now += 30 * minute;
     expect(completed(await host.resume(token)).result).toBe('done');
@@ -69,10 +69,10 @@ describe('a wait', () => {
       yield* step('charge', () => 1, { compensate: () => void undone.push('charge') });
       yield* sleep(3_600_000 / 7);
       yield* sleep(minute * (1 + (yield* random())));
-      yield* elicit('ok', { message: 'OK?', schema: Empty, timeoutMs: day / 7 });
+      yield* elicit('ok', { message: 'OK?', schema: Empty, timeout: day / 7 });
       return 'paid';
     });
-    const { host, clock } = hostOf(pay, { limits: { maxHoldMs: 0 } });
+    const { host, clock } = hostOf(pay, { limits: { maxHold: 0 } });
     let turn = suspended(await host.start('pay', {}));
     while (turn.steps.length === 0) {
       expect(turn.retryAfterMs).toSatisfy(Number.isSafeInteger);
@@ -93,7 +93,7 @@ describe('a wait', () => {
     expect(error).toBeInstanceOf(ClientCannot);
     expect(error).toMatchObject({ need: 'wait', stepId: 'sleep' });
     expect(told.warnings.some((warning) => warning.includes('maxLifetime'))).toBe(true);
-    const longer = hostOf(slept, { limits: { maxLifetimeMs: 31 * day } });
+    const longer = hostOf(slept, { limits: { maxLifetime: 31 * day } });
     expect(suspended(await longer.host.start('slept', {})).retryAfterMs).toBe(30 * day);
   });
 });

@@ -24,7 +24,7 @@ describe('the lifetime of a saga', () => {
     const { host } = hostOf(charges, {
       clock,
       guard: { store },
-      limits: { turnBudgetMs: 1 },
+      limits: { turnBudget: 1 },
     });
     const holder = { kind: 'store', beforeContinueAs: () => Promise.resolve() } as const;
     let turn = await host.start('charges', {});
@@ -53,7 +53,7 @@ describe('the lifetime of a saga', () => {
       clock,
       guard: { store },
       hooks,
-      limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour },
+      limits: { tokenTtl: hour, maxLifetime: 3 * hour },
     });
     let turn = suspended(await host.start('asking', {}));
     for (let index = 0; index < 8; index += 1) {

@@ -40,7 +40,7 @@ describe('a host rejects at its creation', () => {
       'Call it: memoryStore(…).',
     ],
     ['a store of the guard without methods', { guard: { store: {} } }, 'guard.store'],
-    ['no guard', { guard: { leaseMs: 60_000 } }, 'guard.store', 'missing_option'],
+    ['no guard', { guard: { lease: 60_000 } }, 'guard.store', 'missing_option'],
     [
       'a part of a store',
       { guard: { store: { ...memoryStore(), append: undefined } } },
@@ -51,7 +51,7 @@ describe('a host rejects at its creation', () => {
     [
       'a misspelled option of tasks',
       { tasks: { tll: 5 } },
-      "There is no option 'tasks.tll'. Did you mean 'tasks.ttlMs'? Options: store, ttlMs,",
+      "There is no option 'tasks.tll'. Did you mean 'tasks.ttl'? Options: store, ttl,",
       'unknown_option',
     ],
     [
@@ -63,11 +63,11 @@ describe('a host rejects at its creation', () => {
     [
       'a context in a group of options',
       { tasks: { context: {} } },
-      "There is no option 'tasks.context'. Options: store, ttlMs,",
+      "There is no option 'tasks.context'. Options: store, ttl,",
       'unknown_option',
     ],
     ['another bearer', { tasks: { bearer: 'accepted' } }, "tasks.bearer: expected 'accept'"],
-    ['a boolean as tasks', { tasks: true }, 'tasks: expected an object of store, ttlMs,'],
+    ['a boolean as tasks', { tasks: true }, 'tasks: expected an object of store, ttl,'],
     [
       'a misspelled limit',
       { limits: { maxTokenSize: 1 } },
@@ -121,25 +121,21 @@ describe('a host rejects at its creation', () => {
     ['NaN as a time', { auth: { rejectIssuedBefore: Number.NaN } }, 'auth.rejectIssuedBefore'],
     ['text as a time', { auth: { rejectIssuedBefore: '2026-01-01' } }, 'auth.rejectIssuedBefore'],
     ['a date as a time', { auth: { rejectIssuedBefore: new Date(start) } }, 'Date.parse'],
-    [
-      'tokens without an end',
-      { limits: { tokenTtlMs: Number.MAX_SAFE_INTEGER } },
-      'limits.tokenTtlMs',
-    ],
+    ['tokens without an end', { limits: { tokenTtl: Number.MAX_SAFE_INTEGER } }, 'limits.tokenTtl'],
     [
       'sagas without an end',
-      { limits: { maxLifetimeMs: Number.MAX_SAFE_INTEGER } },
+      { limits: { maxLifetime: Number.MAX_SAFE_INTEGER } },
       'at most 100 years',
     ],
     [
       'a lease without an end',
-      { guard: { store: memoryStore(), leaseMs: Number.POSITIVE_INFINITY } },
-      'guard.leaseMs must be a whole number',
+      { guard: { store: memoryStore(), lease: Number.POSITIVE_INFINITY } },
+      'guard.lease must be finite',
     ],
     [
       'a negative lease',
-      { guard: { store: memoryStore(), leaseMs: -0.5 } },
-      'guard.leaseMs must be a positive',
+      { guard: { store: memoryStore(), lease: -0.5 } },
+      'guard.lease must be more than 0',
     ],
   ])('%s', (_, options, named, code = 'invalid_option') => {
     const error = errorOf(() => make(options));
@@ -194,7 +190,7 @@ describe('a host accepts at its creation', () => {
     ],
     [
       'tokens for a hundred years',
-      { limits: { tokenTtlMs: 3_153_600_000_000, maxLifetimeMs: 3_153_600_000_000 } },
+      { limits: { tokenTtl: 3_153_600_000_000, maxLifetime: 3_153_600_000_000 } },
     ],
   ])('%s', (_, options) => {
     expect(make(options).sagas).toHaveLength(1);
@@ -203,7 +199,7 @@ describe('a host accepts at its creation', () => {
 
 test('tokens for a hundred years can be sealed', async () => {
   const host = make({
-    limits: { tokenTtlMs: 3_153_600_000_000, maxLifetimeMs: 3_153_600_000_000 },
+    limits: { tokenTtl: 3_153_600_000_000, maxLifetime: 3_153_600_000_000 },
   });
   expect(await host.start('asking', {})).toMatchObject({ status: 'suspended' });
 });
@@ -218,10 +214,10 @@ describe('a host warns', () => {
 
   test('[T13] of a lease that can expire while its request still runs', () => {
     const store = memoryStore({ olderTokens: 'accept' });
-    expect(warningsOf({ guard: { store, leaseMs: 25_000 } })).toEqual([]);
-    const said = [expect.stringContaining('Raise guard.leaseMs.')];
-    expect(warningsOf({ guard: { store, leaseMs: 24_999 } })).toEqual(said);
-    expect(warningsOf({ guard: { store }, limits: { turnBudgetMs: 60_001 } })).toEqual(said);
+    expect(warningsOf({ guard: { store, lease: 25_000 } })).toEqual([]);
+    const said = [expect.stringContaining('Raise guard.lease.')];
+    expect(warningsOf({ guard: { store, lease: 24_999 } })).toEqual(said);
+    expect(warningsOf({ guard: { store }, limits: { turnBudget: 60_001 } })).toEqual(said);
   });
 
   test('[E8] in development of a queue without sagas', () => {

@@ -91,7 +91,7 @@ describe('a turn that the host runs without the client', () => {
         yield* step('ship', () => void did.push('ship'));
         return 'shipped';
       },
-      { limits: { turnBudgetMs: 2 * hour }, guard: { leaseMs: 2 * hour }, hooks },
+      { limits: { turnBudget: 2 * hour }, guard: { lease: 2 * hour }, hooks },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -131,7 +131,7 @@ describe('a token that can only continue an undo', () => {
       tries += 1;
       if (tries === 1) throw new Error('away');
     };
-    const retry = { attempts: 2, delayMs: wait, maxDelayMs: wait, jitter: false };
+    const retry = { attempts: 2, delay: wait, maxDelay: wait, jitter: false };
     return function* (late: (ms: number) => void): Steps<string> {
       yield* compensate(undo, { retry });
       return yield* failsAfter(30_000)(late);
@@ -143,7 +143,7 @@ describe('a token that can only continue an undo', () => {
     async (forks) => {
       const { did, host, clock } = order(fails(minute), {
         forks,
-        limits: { tokenTtlMs: hour, maxLifetimeMs: hour },
+        limits: { tokenTtl: hour, maxLifetime: hour },
       });
       const first = suspended(await host.start('order', {}));
       const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -167,7 +167,7 @@ describe('a token that can only continue an undo', () => {
 
   test('[E3] [T6] is valid until an hour after the next attempt', async () => {
     const { did, host, clock } = order(fails(5 * hour), {
-      limits: { tokenTtlMs: hour, maxLifetimeMs: hour },
+      limits: { tokenTtl: hour, maxLifetime: hour },
     });
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -193,7 +193,7 @@ describe('a token that can only continue an undo', () => {
         });
         return yield* failsAfter(10_000)(late);
       },
-      { guard: { store }, limits: { tokenTtlMs: hour, maxLifetimeMs: hour } },
+      { guard: { store }, limits: { tokenTtl: hour, maxLifetime: hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -218,7 +218,7 @@ describe('a token that can only continue an undo', () => {
           yield* step('tell', () => undefined);
         }
       },
-      { limits: { tokenTtlMs: hour, maxLifetimeMs: hour } },
+      { limits: { tokenTtl: hour, maxLifetime: hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));

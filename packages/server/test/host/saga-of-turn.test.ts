@@ -69,7 +69,7 @@ const programs: readonly Program[] = [
     yield* elicit('one', asks('One?'));
     yield* step('paid', () => 1, {
       compensate: () => Promise.reject(new Error('not now')),
-      undo: { retry: { attempts: 3, delayMs: 3_600_000 } },
+      undo: { retry: { attempts: 3, delay: 3_600_000 } },
     });
     throw new Error('no');
   }),

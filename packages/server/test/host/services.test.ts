@@ -64,8 +64,8 @@ function order(seen: Seen, fails = false, links: string[] = []): Program {
     yield* sleep(hour);
     yield* step('later', note('later'));
     yield* poll('polled', (given) => (note('poll')(given), true), {
-      everyMs: hour,
-      totalTimeoutMs: day,
+      every: hour,
+      timeout: day,
     });
     yield* elicit('sure', {
       message: 'Sure?',
@@ -75,7 +75,7 @@ function order(seen: Seen, fails = false, links: string[] = []): Program {
     yield* sample('advice', { messages: [], maxTokens: 1 });
     yield* approval('manager', {
       message: 'Ship?',
-      timeoutMs: day,
+      timeout: day,
       deliver: send('deliver'),
       by: null,
     });
@@ -83,7 +83,7 @@ function order(seen: Seen, fails = false, links: string[] = []): Program {
       schema: Empty,
       register: send('register'),
       verify: 'bank',
-      timeoutMs: day,
+      timeout: day,
     });
     yield* step('ship', note('ship'));
     if (fails) throw new Error('no ship');
@@ -106,7 +106,7 @@ function shop(program: Program, seen: Seen, options: Partial<SagaHostOptions> = 
     queue,
     services,
     store: memoryStore({ clock }),
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     compensators: [release(seen)],
     outside: {
       url,

@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers());
 function charging(run: (context: StepContext<undefined>) => unknown) {
   const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
-    yield* step('charge', run, { key: 'k-4711', retry: { attempts: 3, delayMs: 0 } });
+    yield* step('charge', run, { key: 'k-4711', retry: { attempts: 3, delay: 0 } });
     return 'done';
   });
   const clock = testClock();
@@ -21,7 +21,7 @@ function charging(run: (context: StepContext<undefined>) => unknown) {
   return hostOf(order, {
     clock,
     guard: { store },
-    limits: { turnBudgetMs: 1_000 },
+    limits: { turnBudget: 1_000 },
     testing: { sleep },
   });
 }

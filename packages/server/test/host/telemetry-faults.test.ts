@@ -72,7 +72,7 @@ describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) =
         a: step('one', () => runs.push('one'), { compensate: () => void runs.push('not one') }),
         b: step('two', async () => runs.push('two')),
       });
-      yield* poll('three', () => runs.push('three'), { everyMs: 1, totalTimeoutMs: 10 });
+      yield* poll('three', () => runs.push('three'), { every: 1, timeout: 10 });
       yield* elicit('go', asks('Go?'));
       yield* step('four', () => {
         runs.push('four');

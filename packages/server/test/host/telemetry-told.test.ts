@@ -39,13 +39,13 @@ describe('telemetry', () => {
             if (attempt === 1) throw Object.assign(new Error('secret'), { code: 'ECONNRESET' });
             return 1;
           },
-          { retry: { attempts: 2, delayMs: 1 } },
+          { retry: { attempts: 2, delay: 1 } },
         ),
         b: step('plain', () => 2, { compensate: () => undefined }),
       });
       yield* poll('build', () => (builds++ === 0 ? undefined : 'built'), {
-        everyMs: 1,
-        totalTimeoutMs: 1000,
+        every: 1,
+        timeout: 1000,
       });
       yield* elicit('go', asks('Go?'));
       yield* step('last', () => {
@@ -101,7 +101,7 @@ describe('telemetry', () => {
   test('ends an attempt that timed out, although its code still runs', async () => {
     const telemetry = recordingTelemetry();
     const slow = saga({ name: 'slow', version: '1' }, function* () {
-      yield* step('hang', () => new Promise(() => undefined), { timeoutMs: 5 });
+      yield* step('hang', () => new Promise(() => undefined), { timeout: 5 });
       return 'done';
     });
     const { host } = hostOf(slow, { telemetry, testing: { sleep: async () => undefined } });
@@ -157,7 +157,7 @@ describe('telemetry', () => {
       const broken = (): undefined => {
         throw new RangeError('secret');
       };
-      yield* poll('parcel', broken, { everyMs: 1, totalTimeoutMs: 1000 });
+      yield* poll('parcel', broken, { every: 1, timeout: 1000 });
       return 'done';
     });
     failed(await hostOf(polling, { telemetry }).host.start('polling', {}));

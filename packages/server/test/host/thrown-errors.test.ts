@@ -87,7 +87,7 @@ describe('the error of a step', () => {
   });
   const polled = saga(options, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
-    yield* poll('charge', chargeCard, { everyMs: 1, totalTimeoutMs: 10 });
+    yield* poll('charge', chargeCard, { every: 1, timeout: 10 });
     return '';
   });
   const fallback = saga(options, function* () {

@@ -130,7 +130,7 @@ describe('a saga, turn by turn', () => {
       }
       return 'done';
     });
-    const { host } = hostOf(long, { clock, limits: { turnBudgetMs: 25_000 } });
+    const { host } = hostOf(long, { clock, limits: { turnBudget: 25_000 } });
     const first = suspended(await host.start('long', {}));
     expect(first).toMatchObject({ steps: [], retryAfterMs: 0 });
     expect(runs).toEqual(['a', 'b']);

@@ -186,9 +186,9 @@ describe('a host with a source of keys', () => {
     });
   });
 
-  test('[T7] refreshes after `refreshMs`', async () => {
+  test('[T7] refreshes after `refresh`', async () => {
     const source = new Provider();
-    const { host, clock } = hostOf(asking(), { keys: { load: source.load, refreshMs: 1_500 } });
+    const { host, clock } = hostOf(asking(), { keys: { load: source.load, refresh: 1_500 } });
     await host.start('asking', {});
     clock.now += 1_499;
     await host.start('asking', {});
@@ -264,21 +264,17 @@ describe('a host with a source of keys', () => {
   test.each<[string, object, string]>([
     [
       'an unknown name',
-      { load, refresh: 1 },
-      "There is no option 'keys.refresh'. Did you mean 'keys.refreshMs'?",
+      { load, refreshes: 1 },
+      "There is no option 'keys.refreshes'. Did you mean 'keys.refresh'?",
     ],
-    ['no `load`', { refreshMs: 1 }, 'keys.load: expected a function'],
+    ['no `load`', { refresh: 1 }, 'keys.load: expected a function'],
     ['`load` as a promise', { load: Promise.resolve(oldKey) }, 'keys.load: expected a function'],
     [
       'a tenant in place of `tenantOf`',
       { load, tenantOf: 'a' },
       'keys.tenantOf: expected a function',
     ],
-    [
-      'no interval',
-      { load, refreshMs: 0 },
-      'keys.refreshMs must be a positive number of milliseconds',
-    ],
+    ['no interval', { load, refresh: 0 }, 'keys.refresh must be more than 0'],
     ['no tenants', { load, maxTenants: 0 }, 'keys.maxTenants must be a positive whole number'],
     ['half a tenant', { load, maxTenants: 1.5 }, 'keys.maxTenants must be a positive whole number'],
   ])('is rejected with %s', (_, keys, problem) => {
@@ -412,7 +408,7 @@ describe('a server with a source of keys', () => {
 
   test('[T7] accepts a source at the start, and checks it', async () => {
     expect((await called(serve({ keys: { load: new Provider(newKey).load } }))).keyId).toBe('new');
-    const keys = { load, refreshMs: -1 } as unknown as SagaHostOptions['keys'];
-    expect(() => serve({ keys })).toThrow('keys.refreshMs');
+    const keys = { load, refresh: -1 } as unknown as SagaHostOptions['keys'];
+    expect(() => serve({ keys })).toThrow('keys.refresh');
   });
 });

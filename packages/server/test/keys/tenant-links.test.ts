@@ -41,7 +41,7 @@ function tenants({
     saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
       const { approved } = yield* approval('manager', {
         message: 'Refund 10 €?',
-        timeoutMs: day,
+        timeout: day,
         deliver: ({ url }) => void urls.push(url),
       });
       return String(approved);
@@ -50,7 +50,7 @@ function tenants({
       const { amount } = yield* waitFor('payment', {
         schema: Paid,
         link: 'accept',
-        timeoutMs: day,
+        timeout: day,
         register: ({ url }) => void urls.push(url),
       });
       return String(amount);
@@ -73,7 +73,7 @@ function tenants({
     },
     guard: { store: memoryStore({ clock }) },
     outside: { url: base, store: isLong ? withoutTickets(store) : store },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     queue,
     clock,
     ...changes,

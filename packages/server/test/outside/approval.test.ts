@@ -46,9 +46,9 @@ describe('an approval', () => {
 
   it('keeps the token valid until an hour after its end, with reminders, too', async () => {
     const test = new OutsideCase({
-      remindEveryMs: hour,
-      escalate: [{ afterMs: 2 * hour }],
-      timeoutMs: 2 * day,
+      remindEvery: hour,
+      escalate: [{ after: 2 * hour }],
+      timeout: 2 * day,
     });
     const turn = await test.start();
     expect(turn.expiresAt).toBe(test.clock.now + 2 * day + hour);
@@ -213,9 +213,9 @@ describe('an approval in development', () => {
       for (const message of ['One?', 'Two?']) {
         const decision = yield* approval('go', {
           message,
-          timeoutMs: day,
-          remindEveryMs: hour,
-          escalate: [{ afterMs: 2 * hour }, { afterMs: 3 * hour }],
+          timeout: day,
+          remindEvery: hour,
+          escalate: [{ after: 2 * hour }, { after: 3 * hour }],
           deliver: ({ url }) => void urls.push(url),
         });
         reasons.push(decision.approved ? 'approved' : decision.reason);
@@ -223,7 +223,7 @@ describe('an approval in development', () => {
       return reasons.join();
     });
     const outside = { url: base, store: memoryStore({ clock }) };
-    const { host } = hostOf(twice, { clock, outside, testing, limits: { maxHoldMs: 0 } });
+    const { host } = hostOf(twice, { clock, outside, testing, limits: { maxHold: 0 } });
     let turn = await host.start('twice', {});
     while (turn.status === 'suspended') {
       clock.now += 4 * hour;
@@ -274,7 +274,7 @@ describe('changed code that cancels a saga', () => {
       yield* all({
         order: (function* (): Steps<void> {
           yield* step('deliver', () => 'a secret');
-          yield* poll('answers', () => undefined, { everyMs: hour, totalTimeoutMs: day });
+          yield* poll('answers', () => undefined, { every: hour, timeout: day });
         })(),
       });
       return '';

@@ -83,7 +83,7 @@ export class OutsideCase {
     this.test = hostOf([this.refund(options), this.payment(event)], {
       clock,
       outside: { url: base, store: this.store },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
       ...rest,
     });
   }
@@ -95,7 +95,7 @@ export class OutsideCase {
       const decision = yield* approval('manager', {
         message: 'Refund 10 €?',
         schema: Comment,
-        timeoutMs: day,
+        timeout: day,
         deliver,
         ...options,
       });
@@ -110,7 +110,7 @@ export class OutsideCase {
       const paid = yield* waitFor('payment', {
         schema: Paid,
         register,
-        timeoutMs: day,
+        timeout: day,
         ...event,
       });
       return `paid ${paid.amount}`;

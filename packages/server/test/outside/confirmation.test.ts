@@ -85,7 +85,7 @@ async function visit(schema: z.ZodObject = Refund, message = 'Refund?'): Promise
       message,
       schema: schema as typeof Refund,
       link: 'accept',
-      timeoutMs: day,
+      timeout: day,
       deliver: (delivery) => void (url = delivery.url),
     });
     return 'asked';
@@ -103,7 +103,7 @@ async function visit(schema: z.ZodObject = Refund, message = 'Refund?'): Promise
         },
       },
     },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
   });
   suspended(await host.start('asks', {}));
   const made = new Visit(url, (request) => host.answer(request));

@@ -19,7 +19,7 @@ const question = (urls: string[]) =>
   ({
     message: 'Deploy?',
     link: 'accept',
-    timeoutMs: 60_000,
+    timeout: 60_000,
     deliver: ({ url }: { readonly url: string }) => void urls.push(url),
   }) as const;
 

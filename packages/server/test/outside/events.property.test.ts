@@ -40,12 +40,12 @@ it('[E9] events of any content are refused, ignored, or received, and never fail
           schema: Any,
           register: ({ url }) => void urls.push(url),
           link: 'accept',
-          timeoutMs: day,
+          timeout: day,
         });
         return status;
       });
       const outside = { url: base, store: memoryStore({ clock }) };
-      const { host } = hostOf(payment, { clock, outside, limits: { maxHoldMs: 0 } });
+      const { host } = hostOf(payment, { clock, outside, limits: { maxHold: 0 } });
       const post = (text: string): Promise<Response> =>
         host.answer(new Request(urls[0] ?? '', { method: 'POST', body: text }));
       let turn = suspended(await host.start('payment', {}));

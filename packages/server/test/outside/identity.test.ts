@@ -87,7 +87,7 @@ describe('an approval by several people', () => {
 describe('an approval whose links are enough to answer', () => {
   it.each([
     ['in one list', { to: ['ann', 'ann', 'bob'] }],
-    ['in an escalation', { to: ['ann', 'bob'], escalate: [{ afterMs: hour, to: ['ann'] }] }],
+    ['in an escalation', { to: ['ann', 'bob'], escalate: [{ after: hour, to: ['ann'] }] }],
     ['with members in another order', { to: [{ a: 1, b: 2 }, { b: 2, a: 1 }, 'bob'] }],
   ])('counts a recipient once who is listed twice %s', async (_, options) => {
     const test = new OutsideCase({ of: 2, link: 'accept', ...options });
@@ -111,10 +111,7 @@ describe('an approval whose links are enough to answer', () => {
     ['one link', {}],
     ['two recipients', { to: ['ann', 'bob'], of: 3 }],
     ['a recipient who is listed twice', { to: ['ann', 'ann'] }],
-    [
-      'an escalation to the same recipient',
-      { to: ['ann'], escalate: [{ afterMs: 1, to: ['ann'] }] },
-    ],
+    ['an escalation to the same recipient', { to: ['ann'], escalate: [{ after: 1, to: ['ann'] }] }],
   ])('is refused before a link is sent if %s can never complete it', async (_, options) => {
     const test = new OutsideCase({ of: 2, link: 'accept', ...options });
     const turn = await test.test.host.start('refund', {});
@@ -125,7 +122,7 @@ describe('an approval whose links are enough to answer', () => {
 
   it.each([
     ['with as many recipients', { to: ['ann', 'bob'] }],
-    ['with the recipients of an escalation', { escalate: [{ afterMs: hour }] }],
+    ['with the recipients of an escalation', { escalate: [{ after: hour }] }],
   ])('is asked %s', async (_, options) => {
     const test = new OutsideCase({ of: 2, link: 'accept', ...options });
     await test.start();

@@ -86,8 +86,8 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
       schema: Form,
       of: 2,
       by: 'all',
-      timeoutMs: day,
-      remindEveryMs: hour,
+      timeout: day,
+      remindEvery: hour,
       deliver: ({ url, isReminder }) => {
         urls.push(url);
         if (isReminder) fail('provider');
@@ -97,7 +97,7 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
       schema: z.object({ status: z.literal('paid') }),
       register: ({ url }) => void urls.push(url),
       verify: 'bank',
-      timeoutMs: day,
+      timeout: day,
     });
     yield* step('pay', () => {
       throw new Error(`${canaries.provider} ${JSON.stringify([answers, paid]).length}`);
@@ -148,7 +148,7 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
         return true;
       },
     },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     testing: { clock, environment },
     ...(hooks === undefined ? {} : { hooks }),
   } as const;

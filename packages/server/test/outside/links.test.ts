@@ -65,7 +65,7 @@ describe('a link', () => {
   });
 
   it('is another one for each recipient, and the same for a reminder', async () => {
-    const test = new OutsideCase({ to: ['ann', 'bob'], remindEveryMs: 60_000 });
+    const test = new OutsideCase({ to: ['ann', 'bob'], remindEvery: 60_000 });
     const turn = await test.start();
     test.clock.now += 60_000;
     await test.resume(turn);
@@ -157,7 +157,7 @@ describe('a link', () => {
       },
       read: (key) => (lost.has(key.group) ? undefined : honest.read(key)),
     };
-    const test = new OutsideCase({ remindEveryMs: 60_000 }, { store });
+    const test = new OutsideCase({ remindEvery: 60_000 }, { store });
     const turn = await test.start();
     for (const group of groups) lost.add(group);
     expect((await test.get(ann)).status).toBe(404);

@@ -39,7 +39,7 @@ async function asked(schema: z.ZodObject, message = 'Go?'): Promise<Asked> {
       message,
       schema: schema as z.ZodObject<Record<string, never>>,
       link: 'accept',
-      timeoutMs: day,
+      timeout: day,
       deliver: (delivery) => void (url = delivery.url),
     });
     return JSON.stringify(decision.answers[0]?.content);
@@ -47,7 +47,7 @@ async function asked(schema: z.ZodObject, message = 'Go?'): Promise<Asked> {
   const { host } = hostOf(asks, {
     clock,
     outside: { url: base, store: memoryStore({ clock }) },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
   });
   const { token } = suspended(await host.start('asks', {}));
   const decision = async (): Promise<unknown> => {

@@ -13,19 +13,19 @@ it('host.inspect shows who answered, when, and the question, without the content
     yield* approval('manager', {
       message: 'Refund?',
       schema: Comment,
-      timeoutMs: day,
+      timeout: day,
       deliver,
       of: 2,
     });
-    yield* waitFor('payment', { schema: Paid, link: 'accept', timeoutMs: day, register: deliver });
-    yield* approval('late', { message: 'Ship?', timeoutMs: 1, deliver });
+    yield* waitFor('payment', { schema: Paid, link: 'accept', timeout: day, register: deliver });
+    yield* approval('late', { message: 'Ship?', timeout: 1, deliver });
     yield* elicit('done', { message: 'Done?', schema: z.object({}) });
     return 'done';
   });
   const { host } = hostOf(both, {
     clock,
     outside: { url: base, store: memoryStore({ clock }) },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
   });
   let turn = suspended(await host.start('both', {}));
   for (const subject of ['ann', 'bob']) {

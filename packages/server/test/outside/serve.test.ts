@@ -19,7 +19,7 @@ async function serving(
   const asks = saga({ name: 'asks', version: '1' }, function* () {
     const { approved } = yield* approval('go', {
       message: 'Go?',
-      timeoutMs: day,
+      timeout: day,
       deliver: (delivery) => void (url = delivery.url),
       ...(link === undefined ? {} : { link }),
     });
@@ -31,7 +31,7 @@ async function serving(
     sagas: [asks],
     keys: oldKey,
     outside: { url: base, store: memoryStore() },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     starts: { unkeyed: 'run' },
     testing: { environment: 'production' },
     ...changes,

@@ -45,7 +45,7 @@ describe('the option `store`', () => {
     expect(core.guard?.turns).toBe(guard);
     expect(core.offers.tasks?.store).toBe(tasks);
     expect(core.offers.outside?.store).toBe(answers);
-    const leased = coreOf(hostOf(once, { store: memoryStore(), guard: { leaseMs: 90_000 } }).host);
+    const leased = coreOf(hostOf(once, { store: memoryStore(), guard: { lease: 90_000 } }).host);
     expect([leased.guard !== undefined, leased.timing.leaseMs]).toEqual([true, 90_000]);
   });
 
@@ -54,7 +54,7 @@ describe('the option `store`', () => {
     const none = { store: undefined } as object;
     const { host } = hostOf(once, {
       store,
-      guard: { ...none, leaseMs: 90_000 },
+      guard: { ...none, lease: 90_000 },
       tasks: { ...none, bearer: 'accept' },
       outside: { url: base, store: undefined } as unknown as NonNullable<
         SagaHostOptions['outside']

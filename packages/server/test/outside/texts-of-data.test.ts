@@ -34,7 +34,7 @@ async function visitor() {
       yield* approval('manager', {
         message: fake('message'),
         schema,
-        timeoutMs: day,
+        timeout: day,
         deliver: ({ url }) => void links.push(url),
       });
       return 'refunded';
@@ -43,7 +43,7 @@ async function visitor() {
   const { host } = hostOf(refund, {
     clock,
     outside: { url: base, store: memoryStore({ clock }), page: { name: fake('service') } },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
   });
   await host.start('refund', {}, { caller: starter });
   return async (caller: SagaCaller, posted?: readonly [string, string][]): Promise<string> => {

@@ -176,7 +176,7 @@ describe('the answer page', () => {
         const decision = yield* approval('go', {
           message: 'Go?',
           link: 'accept',
-          timeoutMs: day,
+          timeout: day,
           deliver: ({ url }) => void urls.push(url),
         });
         reasons.push(decision.approved ? 'approved' : decision.reason);
@@ -187,7 +187,7 @@ describe('the answer page', () => {
     const { host } = hostOf(twice, {
       clock,
       outside: { url: base, store },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
     });
     const answer = (url: string | undefined, decision: string): Promise<Response> =>
       host.answer(

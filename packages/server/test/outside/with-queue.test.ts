@@ -45,7 +45,7 @@ function refund(urls: string[], did: string[], message = 'Refund?', version = '1
     });
     const { approved } = yield* approval('manager', {
       message,
-      timeoutMs: 2 * day,
+      timeout: 2 * day,
       deliver: ({ url }) => void urls.push(url),
     });
     yield* step('pay', () => void did.push(approved ? 'pay' : 'refuse'));
@@ -79,7 +79,7 @@ describe('an approval without a queue', () => {
     return told;
   }
 
-  it.each([{ remindEveryMs: hour }, { escalate: [{ afterMs: hour }] }])(
+  it.each([{ remindEvery: hour }, { escalate: [{ after: hour }] }])(
     'warns once of reminders and escalations that wait for the client: %o',
     async (options) => {
       expect(await warnings(options)).toEqual([
@@ -91,10 +91,10 @@ describe('an approval without a queue', () => {
   it('causes no warning about other parts of the host', async () => {
     expect(await warnings({})).toEqual([]);
     expect(
-      await warnings({ remindEveryMs: hour }, { hooks: { onSuspended: () => undefined } }),
+      await warnings({ remindEvery: hour }, { hooks: { onSuspended: () => undefined } }),
     ).toEqual([]);
     const changes = { queue: { send: () => undefined }, guard: { store: memoryStore() } };
-    expect(await warnings({ remindEveryMs: hour }, changes)).not.toContainEqual(
+    expect(await warnings({ remindEvery: hour }, changes)).not.toContainEqual(
       expect.stringContaining('missing_option'),
     );
   });
@@ -128,7 +128,7 @@ describe('an approval with a queue', () => {
     const program = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
       const { approved } = yield* approval('manager', {
         message: 'Refund?',
-        timeoutMs: 2 * day,
+        timeout: 2 * day,
         deliver: async ({ url }) => {
           urls.push(url);
           await late.promise;
@@ -249,7 +249,7 @@ describe('an approval with a queue', () => {
     const urls: string[] = [];
     const did: string[] = [];
     const ask = (id: string) =>
-      approval(id, { message: 'Same?', timeoutMs: day, deliver: ({ url }) => void urls.push(url) });
+      approval(id, { message: 'Same?', timeout: day, deliver: ({ url }) => void urls.push(url) });
     const next: Program = saga({ name: 'next', version: '1', forks: 'refuse' }, function* () {
       const { approved } = yield* ask('manager');
       yield* step('pay', () => void did.push(`next ${approved}`));

@@ -13,8 +13,8 @@ it('[E8] a delayed delivery uses an answer that arrives while a client runs a tu
   const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
     const { approved } = yield* approval('manager', {
       message: 'Refund?',
-      remindEveryMs: hour,
-      timeoutMs: 2 * day,
+      remindEvery: hour,
+      timeout: 2 * day,
       deliver: ({ url, isReminder }) => {
         urls.push(url);
         if (isReminder) did.push('remind');

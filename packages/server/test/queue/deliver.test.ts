@@ -35,7 +35,7 @@ const newest = ({ queue }: Queued) => queue.sent.at(-1);
 
 describe('a delivered message', () => {
   // A client that returns hours later needs a token that is good for so long.
-  const long = { limits: { tokenTtlMs: 48 * hour, maxHoldMs: 0 } };
+  const long = { limits: { tokenTtl: 48 * hour, maxHold: 0 } };
 
   it('[E8] continues a sleep that is due, without the client', async () => {
     const did: string[] = [];
@@ -71,8 +71,8 @@ describe('a delivered message', () => {
     const world = queued(
       charged([], function* () {
         yield* poll('packed', () => ((asked += 1) > 3 ? true : undefined), {
-          everyMs: hour,
-          totalTimeoutMs: 24 * hour,
+          every: hour,
+          timeout: 24 * hour,
         });
       }),
     );
@@ -86,7 +86,7 @@ describe('a delivered message', () => {
     const world = queued(
       charged(did, function* () {
         try {
-          yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeoutMs: hour });
+          yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeout: hour });
         } catch (error) {
           if (!(error instanceof StepTimedOut)) throw error;
           did.push('no gift');
@@ -267,7 +267,7 @@ describe('a delivered message', () => {
             did.push('refund');
             if ((failures += 1) < 4) throw new Error('503');
           },
-          undo: { retry: { attempts: 5, delayMs: hour, maxDelayMs: hour } },
+          undo: { retry: { attempts: 5, delay: hour, maxDelay: hour } },
         });
         yield* sleep(hour);
         yield* abort('too late');
@@ -287,7 +287,7 @@ describe('a delivered message', () => {
     const did: string[] = [];
     const world = queued(
       charged(did, function* () {
-        yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: hour });
+        yield* elicit('sure', { message: 'Sure?', schema: Ok, timeout: hour });
         yield* step('ship', () => void did.push('ship'));
         yield* elicit('review', { message: 'Good?', schema: Ok });
       }),

@@ -6,7 +6,7 @@ import { testClock } from '../fixtures/clock.ts';
 import { completed, failed, hostOf } from '../fixtures/host.ts';
 import { queued } from './queued.ts';
 
-const holds = { limits: { maxHoldMs: 20_000 } };
+const holds = { limits: { maxHold: 20_000 } };
 const did: string[] = [];
 
 const offering = (ms: number): Program =>
@@ -57,7 +57,7 @@ describe('the first turn', () => {
       yield* step('mail', () => undefined, { compensate: () => undefined });
       yield* step('offer', () => undefined, {
         *compensate() {
-          const options = { everyMs: 2_000, totalTimeoutMs: 60_000 };
+          const options = { every: 2_000, timeout: 60_000 };
           yield* poll('recalled', () => ((polls += 1) < 3 ? undefined : true), options);
         },
       });

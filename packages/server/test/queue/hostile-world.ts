@@ -154,7 +154,7 @@ export class HostileWorld {
           close: risky((...args) => answers.close(...args)),
         },
       },
-      limits: { maxHoldMs: 0, tokenTtlMs: 20 * day, maxLifetimeMs: 60 * day },
+      limits: { maxHold: 0, tokenTtl: 20 * day, maxLifetime: 60 * day },
       testing: { environment: 'production', clock: this.clock },
       hooks: {
         onTurn: ({ status, uncompensated = [] }) => {
@@ -218,7 +218,7 @@ export class HostileWorld {
           this.#polled.set(index, asked);
           return asked > times ? true : undefined;
         },
-        { everyMs: hour, totalTimeoutMs: 5 * day },
+        { every: hour, timeout: 5 * day },
       ) as never;
     const { links, decided } = this;
     return saga({ name: 'random', version: '1', forks: 'refuse' }, function* (): Steps<string> {
@@ -244,7 +244,7 @@ export class HostileWorld {
               yield* elicit(`ask${index}`, {
                 message: 'Sure?',
                 schema: Ok,
-                timeoutMs: part.hours * hour,
+                timeout: part.hours * hour,
               });
             } catch (error) {
               if (!(error instanceof StepTimedOut)) throw error;
@@ -254,7 +254,7 @@ export class HostileWorld {
             const decision = yield* approval(`ask${index}`, {
               message: 'Sure?',
               link: 'accept',
-              timeoutMs: part.hours * hour,
+              timeout: part.hours * hour,
               deliver: ({ url }) => void links.set(index, url),
             });
             const result = decision.approved ? 'approved' : decision.reason;

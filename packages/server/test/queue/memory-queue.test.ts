@@ -195,7 +195,7 @@ describe('the queue in memory, with timers', () => {
       audience: 'shop',
       guard: { store: memoryStore() },
       queue,
-      limits: { maxLifetimeMs: 100 * 24 * hour },
+      limits: { maxLifetime: 100 * 24 * hour },
       testing: { environment: 'test' },
     });
     await host.start('order', {});

@@ -77,7 +77,7 @@ export function queued(sagas: Program | readonly Program[], changes: HostChanges
     testing: { environment: 'production', clock, sleep: async (ms) => void (clock.now += ms) },
     guard: { store },
     queue,
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     hooks: {
       onTurn: () => undefined,
       onWarning: () => undefined,

@@ -41,8 +41,8 @@ const asksAndPolls = (did: string[], most = 3) =>
     const { sure } = yield* all({
       sure: elicit('sure', { message: 'Sure?', schema: Ok }),
       packed: poll('packed', () => (did.push('poll') > most ? true : undefined), {
-        everyMs: hour,
-        totalTimeoutMs: 24 * hour,
+        every: hour,
+        timeout: 24 * hour,
       }),
     });
     yield* step('ship', () => void did.push('ship'));
@@ -100,7 +100,7 @@ describe('a client beside the queue', () => {
           sure: elicit('sure', { message: 'Sure?', schema: Ok }),
           gift: (function* () {
             try {
-              yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeoutMs: hour });
+              yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeout: hour });
             } catch {
               // No gift.
             }
@@ -109,7 +109,7 @@ describe('a client beside the queue', () => {
         for (let wait = 0; wait < 6; wait += 1) yield* sleep(hour);
         return sure.ok;
       }),
-      { limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 } },
+      { limits: { tokenTtl: 24 * hour, maxHold: 0 } },
     );
     const { token } = suspended(await world.host.start('order', {}));
     await world.next();
@@ -127,15 +127,15 @@ describe('a client beside the queue', () => {
         const { sure } = yield* all({
           sure: elicit('sure', { message: 'Sure?', schema: Ok }),
           packed: poll('packed', () => (did.push('poll') > 1 ? true : undefined), {
-            everyMs: hour,
-            totalTimeoutMs: 24 * hour,
+            every: hour,
+            timeout: 24 * hour,
           }),
         });
         yield* elicit('gift', { message: 'As a gift?', schema: Ok });
         for (let wait = 0; wait < 6; wait += 1) yield* sleep(hour);
         return sure.ok;
       }),
-      { limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 } },
+      { limits: { tokenTtl: 24 * hour, maxHold: 0 } },
     );
     const { token } = suspended(await world.host.start('order', {}));
     await world.next();
@@ -160,7 +160,7 @@ describe('a client beside the queue', () => {
     });
     const first = order(function* () {
       try {
-        yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: hour });
+        yield* elicit('sure', { message: 'Sure?', schema: Ok, timeout: hour });
       } catch {
         // The question is over.
       }
@@ -170,7 +170,7 @@ describe('a client beside the queue', () => {
       for (let wait = 0; wait < 6; wait += 1) yield* sleep(hour);
       return 'done';
     });
-    const world = queued([first, second], { limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 } });
+    const world = queued([first, second], { limits: { tokenTtl: 24 * hour, maxHold: 0 } });
     const { token } = suspended(await world.host.start('order', {}));
     await world.next();
     await world.next();
@@ -196,7 +196,7 @@ describe('a client beside the queue', () => {
     const world = queued(
       order(function* () {
         try {
-          return yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: hour });
+          return yield* elicit('sure', { message: 'Sure?', schema: Ok, timeout: hour });
         } catch (error) {
           if (!(error instanceof StepTimedOut)) throw error;
         }
@@ -267,7 +267,7 @@ describe('a client beside the queue', () => {
                 : new Promise((resolve) => {
                     begun.resolve(() => resolve(true));
                   }),
-            { everyMs: hour, totalTimeoutMs: 24 * hour },
+            { every: hour, timeout: 24 * hour },
           ),
         });
         return sure.ok;
@@ -312,7 +312,7 @@ describe('a client beside the queue', () => {
     const keys: string[] = [];
     const world = queued(
       order(function* () {
-        const { ok } = yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: 2 * hour });
+        const { ok } = yield* elicit('sure', { message: 'Sure?', schema: Ok, timeout: 2 * hour });
         yield* step('ship', ({ idempotencyKey }) => void keys.push(idempotencyKey), {
           compensate: () => undefined,
           unknown: 'compensate',
@@ -450,7 +450,7 @@ describe('a client beside the queue', () => {
       order(function* () {
         try {
           yield* race({
-            sure: elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: hour }),
+            sure: elicit('sure', { message: 'Sure?', schema: Ok, timeout: hour }),
             later: sleep(3 * hour),
           });
         } catch (error) {
@@ -486,7 +486,7 @@ describe('a client beside the queue', () => {
       ],
       {
         auth: { authorize: ({ principal }) => principal !== undefined },
-        limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 },
+        limits: { tokenTtl: 24 * hour, maxHold: 0 },
       },
     );
     const caller = { principal: { subject: 'ann', client: 'app' } };

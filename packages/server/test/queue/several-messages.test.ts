@@ -19,7 +19,7 @@ class Pool {
     const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
       const { approved } = yield* approval('manager', {
         message: 'Refund?',
-        timeoutMs: 2 * day,
+        timeout: 2 * day,
         deliver: ({ url }) => void urls.push(url),
       });
       return String(approved);

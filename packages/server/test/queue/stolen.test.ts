@@ -28,8 +28,8 @@ async function stolen(): Promise<World> {
     });
     const { approved } = yield* approval('manager', {
       message: 'Refund?',
-      remindEveryMs: hour,
-      timeoutMs: 2 * day,
+      remindEvery: hour,
+      timeout: 2 * day,
       deliver: ({ url, isReminder }) => {
         urls.push(url);
         if (isReminder) did.push('remind');

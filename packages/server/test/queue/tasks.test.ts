@@ -49,8 +49,8 @@ describe('a task with a queue', () => {
         const { sure } = yield* all({
           sure: elicit('sure', { message: 'Sure?', schema: Ok }),
           packed: poll('packed', () => ((polls += 1) > 4 ? true : undefined), {
-            everyMs: hour,
-            totalTimeoutMs: 20 * hour,
+            every: hour,
+            timeout: 20 * hour,
           }),
         });
         return sure.ok ? 'yes' : 'no';

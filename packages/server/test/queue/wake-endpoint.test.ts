@@ -34,7 +34,7 @@ function serving(change: object = {}) {
           ? ((await request.json()) as QueueMessage)
           : undefined,
     },
-    limits: { maxHoldMs: 0 },
+    limits: { maxHold: 0 },
     testing: { clock, environment: 'production' },
     hooks: {
       onTurn: () => undefined,

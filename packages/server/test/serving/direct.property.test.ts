@@ -270,7 +270,7 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
     {
       sagas: [deploys, guarded, region],
       answers: { model: 'accept' },
-      limits: { maxHoldMs: 0 },
+      limits: { maxHold: 0 },
       http: { handler: { maxRequestBodySize: 8000 } },
     },
     () => ({ guard: { store: memoryStore({ clock: () => start }) } }),

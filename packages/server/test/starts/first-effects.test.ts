@@ -87,7 +87,7 @@ describe('with a handshake, a lost first response has done nothing', () => {
       saga({ name: 'pay', version: '1' }, function* () {
         const { approved } = yield* approval('boss', {
           message: 'Pay?',
-          timeoutMs: minute,
+          timeout: minute,
           link: 'accept',
           deliver: ({ url }) => void urls.push(url),
         });
@@ -97,7 +97,7 @@ describe('with a handshake, a lost first response has done nothing', () => {
         ...handshake,
         clock,
         outside: { url: 'https://shop.example', store: memoryStore({ clock }) },
-        limits: { maxHoldMs: 0 },
+        limits: { maxHold: 0 },
       },
     );
     const { token } = suspended(await host.start('pay', {}));

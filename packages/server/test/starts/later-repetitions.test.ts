@@ -200,7 +200,7 @@ describe('without a queue', () => {
 });
 
 test('a repeated start of a saga that waits for days gets its token, as long as that is good', async () => {
-  const { order } = ordering({ timeoutMs: 5 * 24 * hour });
+  const { order } = ordering({ timeout: 5 * 24 * hour });
   const { host, clock } = queued(order);
   await host.start('order', {}, named);
   clock.now += 48 * hour;

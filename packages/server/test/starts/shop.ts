@@ -18,13 +18,13 @@ export interface OrderOptions {
   readonly asks?: readonly string[];
   readonly fails?: boolean;
   /** Time that each question waits, in milliseconds. Default: as long as its token is good. */
-  readonly timeoutMs?: number;
+  readonly timeout?: number;
   readonly task?: 'prefer';
 }
 
 /** A saga that charges, and then fails or asks. */
 export function ordering(options: OrderOptions = {}): Order {
-  const { forks = 'refuse', asks = ['size'], fails = false, timeoutMs, task } = options;
+  const { forks = 'refuse', asks = ['size'], fails = false, timeout, task } = options;
   const acted: string[] = [];
   const definition = { name: 'order', version: '1', forks, ...(task && { task }) } as const;
   const order = saga(definition, function* () {
@@ -36,7 +36,7 @@ export function ordering(options: OrderOptions = {}): Order {
       yield* elicit(id, {
         message: `${id}?`,
         schema: z.object({ size: z.string() }),
-        ...(timeoutMs && { timeoutMs }),
+        ...(timeout && { timeout: timeout }),
       });
     return 'done';
   });

@@ -123,7 +123,7 @@ export class Person {
       approved: action !== 'deny',
       ...(by === undefined || by === '' ? {} : { by }),
       ...(value === undefined ? {} : { content: value as Json }),
-      afterMs: this.#world.clock.now() - asked.began,
+      after: this.#world.clock.now() - asked.began,
     };
   }
 

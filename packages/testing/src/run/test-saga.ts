@@ -1,5 +1,10 @@
-import type { Json, Program } from '@mcp-saga/server';
-import type { ClientNeed, Root } from '@mcp-saga/server/internal';
+import type { Duration, Json, Program } from '@mcp-saga/server';
+import {
+  durationForms,
+  millisecondsOf,
+  type ClientNeed,
+  type Root,
+} from '@mcp-saga/server/internal';
 import type { Answer, AnySteps, OutsideGiven, Sample, StandIn } from '../script/script-answers.ts';
 import { assertApplied } from './never-applied.ts';
 import { begin, play } from './play.ts';
@@ -73,13 +78,9 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
       approval: (id, answer) =>
         this.#add({ kind: 'outside', id, what: 'approval', given: toGiven('on.approval', answer) }),
       event: (id, content, at = {}) => {
-        assertKnownOptions('on.event', at, { afterMs: true });
-        return this.#add({
-          kind: 'outside',
-          id,
-          what: 'event',
-          given: [{ content: content as Json, ...at }],
-        });
+        assertKnownOptions('on.event', at, { after: true });
+        const given = toGiven('on.event', { content: content as Json, ...at });
+        return this.#add({ kind: 'outside', id, what: 'event', given });
       },
     };
   }
@@ -270,17 +271,17 @@ export interface On<P extends Program, Steps extends object> {
   step<K extends Id<Steps>>(id: K, result: StandIn<Steps[K]>): TestSaga<P, Steps>;
   /**
    * Answers an approval. `true` or `false`: everybody approves or denies immediately. A list: these
-   * people answer, each after `afterMs` milliseconds.
+   * people answer, each after a duration, `after`.
    */
   approval(
     id: Id<Steps>,
     answer: boolean | OutsideGiven | readonly OutsideGiven[],
   ): TestSaga<P, Steps>;
   /**
-   * Sends the event that `waitFor` waits for, `afterMs` milliseconds after the start of the wait.
+   * Sends the event that `waitFor` waits for, a duration `after` the start of the wait.
    * @default 0
    */
-  event(id: Id<Steps>, content: unknown, at?: { readonly afterMs?: number }): TestSaga<P, Steps>;
+  event(id: Id<Steps>, content: unknown, at?: { readonly after?: Duration }): TestSaga<P, Steps>;
 }
 
 /** Failures. */
@@ -329,8 +330,12 @@ function toGiven(
 ): boolean | readonly OutsideGiven[] {
   if (typeof answer === 'boolean') return answer;
   const given = [answer].flat();
-  for (const one of given)
-    assertKnownOptions(of, one, { approved: true, by: true, content: true, afterMs: true });
+  for (const one of given) {
+    assertKnownOptions(of, one, { approved: true, by: true, content: true, after: true });
+    const { after = 0 } = one;
+    if (!(millisecondsOf(after) >= 0))
+      throw new SagaTestError('script', `after of ${of} takes ${durationForms}.`);
+  }
   return given;
 }
 

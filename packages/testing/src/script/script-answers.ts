@@ -1,4 +1,4 @@
-import type { Json, SampleResult, StepContext } from '@mcp-saga/server';
+import type { Duration, Json, SampleResult, StepContext } from '@mcp-saga/server';
 
 /** Steps with any IDs and values. */
 export type AnySteps = Record<string, unknown>;
@@ -51,8 +51,8 @@ export interface OutsideGiven {
   readonly by?: string;
   /** Fields of the form, or the event. Default: the simplest content that fits the form. */
   readonly content?: Json;
-  /** Time after the question, in milliseconds. @default 0 */
-  readonly afterMs?: number;
+  /** Time after the question. @default 0 */
+  readonly after?: Duration;
 }
 
 type Value = string | number | boolean | bigint | object | null | undefined;

@@ -67,8 +67,8 @@ function outsideSource({ id, what, given }: Extract<Rule, { readonly kind: 'outs
   if (only === undefined) return `.silent.${what}(${toSource(id)})`;
   if (what === 'approval')
     return `.on.${what}(${toSource(id)}, ${toSource(others.length === 0 ? only : given)})`;
-  const { content, afterMs } = only;
-  const time = afterMs === undefined ? '' : `, { afterMs: ${afterMs} }`;
+  const { content, after } = only;
+  const time = after === undefined ? '' : `, { after: ${toSource(after)} }`;
   return `.on.${what}(${toSource(id)}, ${toSource(content)}${time})`;
 }
 

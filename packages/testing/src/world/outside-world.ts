@@ -1,8 +1,9 @@
-import type {
-  OutsideAnswer,
-  OutsideQuestion,
-  RuntimeOutside,
-  TicketFacts,
+import {
+  millisecondsOf,
+  type OutsideAnswer,
+  type OutsideQuestion,
+  type RuntimeOutside,
+  type TicketFacts,
 } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { formOf, simplestContent } from '../script/form-content.ts';
@@ -145,9 +146,9 @@ export class OutsideWorld implements RuntimeOutside {
         ? Array.from({ length: everyone }, () => ({ approved: given }))
         : given;
     return all
-      .map(({ approved = true, by, content, afterMs = 0 }, index): OutsideAnswer => ({
+      .map(({ approved = true, by, content, after = 0 }, index): OutsideAnswer => ({
         by: question.kind === 'event' ? 'link' : { subject: by ?? `person-${index + 1}` },
-        at: began + afterMs + (late?.ms ?? 0),
+        at: began + millisecondsOf(after) + (late?.ms ?? 0),
         approved,
         content: content ?? (approved ? simplest : {}),
         shown: `digest of ${id}`,

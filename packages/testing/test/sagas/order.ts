@@ -20,8 +20,8 @@ export const order = saga(
         compensate: ({ outcome, result, stepKey, idempotencyKey }) =>
           shop.refund(outcome === 'done' ? result.id : stepKey, idempotencyKey),
         unknown: 'compensate',
-        timeoutMs: 10_000,
-        retry: { attempts: 3, delayMs: 100, jitter: false },
+        timeout: 10_000,
+        retry: { attempts: 3, delay: 100, jitter: false },
       },
     );
     const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });

@@ -63,10 +63,10 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
         {
           retry: {
             attempts: 3,
-            delayMs: 30_000,
+            delay: 30_000,
             when: (error) => (error as { status?: number }).status !== 400,
           },
-          timeoutMs: 5_000,
+          timeout: 5_000,
           compensate: ({ outcome, result }) =>
             void done.push(outcome === 'done' ? `refund ${result.id}` : 'refund'),
           unknown: 'compensate',

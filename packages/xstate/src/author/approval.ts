@@ -17,8 +17,8 @@ type OfInputNames =
   | 'denials'
   | 'by'
   | 'to'
-  | 'remindEveryMs'
-  | 'timeoutMs'
+  | 'remindEvery'
+  | 'timeout'
   | 'escalate';
 
 /**
@@ -38,7 +38,7 @@ export interface ApprovalLogicOptions<S extends Schema, I, T = Json>
 
 /**
  * Asks other people than the user of the client to approve or deny, as actor logic. `onDone`
- * receives the decision, also a denial or the end of `timeoutMs`. `onError` receives `StepError` if
+ * receives the decision, also a denial or the end of `timeout`. `onError` receives `StepError` if
  * a delivery fails three times, and `ClientCannot` if the client cannot wait.
  *
  * If the machine leaves the state, the links are withdrawn: later answers are refused.
@@ -49,7 +49,7 @@ export interface ApprovalLogicOptions<S extends Schema, I, T = Json>
  *   message: ({ input }: { input: { cents: number } }) => `Refund ${input.cents} cents?`,
  *   by: { role: 'manager' },
  *   deliver: ({ url, idempotencyKey }) => mail.send(`Please decide: ${url}`, { idempotencyKey }),
- *   timeoutMs: 2 * 86_400_000,
+ *   timeout: '2d',
  * });
  * ```
  */
@@ -60,9 +60,9 @@ export function approval<S extends Schema = NoFields, I = undefined, const T = J
   // may be enough for any `of`.
   const placeholders = {
     message: '',
-    timeoutMs: 1,
+    timeout: 1,
     to: Array.from({ length: 256 }, (_, index) => index),
-    escalate: [{ afterMs: 1, to: Array.from({ length: 256 }, (_, index) => -index) }],
+    escalate: [{ after: 1, to: Array.from({ length: 256 }, (_, index) => -index) }],
   };
   approvalSteps('approval', optionsFor<ApprovalOptions<Schema>>(options, undefined, placeholders));
   return outsideLogic({

@@ -17,7 +17,7 @@ const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 /** Options of {@link step}. See the options of `step` in a saga. */
 export interface StepLogicOptions<R, I, U = unknown, When extends WhenUnknown = WhenUnknown>
   extends
-    Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>,
+    Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo'>,
     Compensable<R, I, U, true, When> {
   /**
    * Description for clients and users: a text, or a function of `input`. If the function throws,
@@ -28,7 +28,7 @@ export interface StepLogicOptions<R, I, U = unknown, When extends WhenUnknown = 
 
 const names: NamesOf<StepLogicOptions<unknown, unknown>> = {
   retry: true,
-  timeoutMs: true,
+  timeout: true,
   once: true,
   undo: true,
   compensate: true,

@@ -9,7 +9,7 @@ import { optionsFor, outsideLogic, type OfInputs, type OutsideLogic } from './ou
 export type WaitForLogicOptions<S extends Schema, I> = WaitLogicOptions<S, I> & Authenticity;
 
 interface WaitLogicOptions<S extends Schema, I>
-  extends Pick<WaitForOptions<S>, 'schema'>, OfInputs<Pick<WaitForOptions<S>, 'timeoutMs'>, I> {
+  extends Pick<WaitForOptions<S>, 'schema'>, OfInputs<Pick<WaitForOptions<S>, 'timeout'>, I> {
   /** Registers the URL at the other system. A server step with three attempts. */
   readonly register: (registration: Registration & { readonly input: I }) => unknown;
 }
@@ -32,7 +32,7 @@ type Authenticity<O = WaitForOptions<Schema>> = O extends unknown
  *   schema: z.object({ status: z.literal('paid'), reference: z.string() }),
  *   register: ({ url, idempotencyKey }) => bank.checkout(url, { idempotencyKey }),
  *   verify: 'bank',
- *   timeoutMs: 86_400_000,
+ *   timeout: '1d',
  * });
  * ```
  */
@@ -40,7 +40,7 @@ export function waitFor<S extends Schema, I = undefined>(
   options: WaitForLogicOptions<S, I>,
 ): OutsideLogic<InferOutput<S>, I> {
   // Rejects an invalid option at once, with the error of core.
-  waitForSteps('waitFor', optionsFor<WaitForOptions<Schema>>(options, undefined, { timeoutMs: 1 }));
+  waitForSteps('waitFor', optionsFor<WaitForOptions<Schema>>(options, undefined, { timeout: 1 }));
   return outsideLogic({
     kind: 'waitFor',
     toSteps: (id, input) =>

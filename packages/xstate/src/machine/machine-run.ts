@@ -210,7 +210,7 @@ export class MachineRun {
     const { lifeEndsAt = Number.POSITIVE_INFINITY } = this.#runtime.saga;
     if (!this.deadlines.timers.some(({ at, isNew }) => isNew === true && at > lifeEndsAt)) return;
     this.#runtime.observer.warn?.(
-      `Saga '${saga}' sets a delay in ${inStates(this.root.getSnapshot().value)} that ends after limits.maxLifetimeMs, when all ` +
+      `Saga '${saga}' sets a delay in ${inStates(this.root.getSnapshot().value)} that ends after limits.maxLifetime, when all ` +
         'tokens have expired. Shorten the delay, or raise the limit.',
     );
   }

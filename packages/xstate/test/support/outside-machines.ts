@@ -57,7 +57,7 @@ export function refundSaga(
       manager: approval({
         message: ({ input }: { input: number }) => `Refund ${input} cents?`,
         schema: Comment,
-        timeoutMs: day,
+        timeout: day,
         deliver: outbox.deliver,
         ...changes,
       }),
@@ -108,7 +108,7 @@ export function refundSaga(
 /** Saga with two approvals and an event in parallel regions. */
 export function releaseSaga(outbox: Outbox, settings: object = {}): ReturnType<typeof machineSaga> {
   const ask = (message: string): ReturnType<typeof approval> =>
-    approval({ message, to: [message], timeoutMs: day, deliver: outbox.deliver });
+    approval({ message, to: [message], timeout: day, deliver: outbox.deliver });
   const machine = setup({
     types: { context: {} as { by: readonly string[]; amount: number }, output: {} as string },
     actors: {
@@ -119,7 +119,7 @@ export function releaseSaga(outbox: Outbox, settings: object = {}): ReturnType<t
         register: ({ url, idempotencyKey: key }) =>
           void outbox.sent.push({ url, to: 'bank', by: undefined, isReminder: false, key }),
         link: 'accept',
-        timeoutMs: day,
+        timeout: day,
       }),
     },
   }).createMachine({
@@ -191,7 +191,7 @@ export function releaseSaga(outbox: Outbox, settings: object = {}): ReturnType<t
 export function askingAgain(outbox: Outbox, settings: object = {}): ReturnType<typeof machineSaga> {
   const machine = setup({
     types: { context: {} as { asked: number }, output: {} as string },
-    actors: { go: approval({ message: 'Go?', timeoutMs: day, deliver: outbox.deliver }) },
+    actors: { go: approval({ message: 'Go?', timeout: day, deliver: outbox.deliver }) },
   }).createMachine({
     context: { asked: 0 },
     initial: 'asking',

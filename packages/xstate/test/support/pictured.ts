@@ -200,11 +200,11 @@ const odd = createMachine({
 
 const outside = setup({
   actors: {
-    manager: approval({ message: 'Refund?', timeoutMs: 1_000, deliver: () => undefined }),
+    manager: approval({ message: 'Refund?', timeout: 1_000, deliver: () => undefined }),
     money: waitFor({
       schema: z.object({}),
       link: 'accept',
-      timeoutMs: 1_000,
+      timeout: 1_000,
       register: () => undefined,
     }),
   },

@@ -39,7 +39,7 @@ step(() => 5, { compensate: asks });
 // @ts-expect-error -- an undo of an unknown outcome that asks
 step(() => 5, { compensate: asks, unknown: 'compensate' });
 // @ts-expect-error -- an event that nothing authenticates
-waitFor({ schema: Name, register: () => {}, timeoutMs: 1 });
+waitFor({ schema: Name, register: () => {}, timeout: 1 });
 
 const { createMachine } = setup({
   types: { context: {} as { name: string } },

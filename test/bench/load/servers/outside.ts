@@ -39,7 +39,7 @@ const waits = saga({ name: 'waits', version: '1', forks: 'refuse' }, function* (
     message: 'Go on?',
     link: 'accept',
     deliver: async ({ url }) => void (link = url),
-    timeoutMs: hour,
+    timeout: hour,
   });
   yield* step('effect', async () => {
     trips = calls;
@@ -66,7 +66,7 @@ const host = createSagaHost({
     start: (consumer) => queue.start?.({ ...consumer, deliver: receiving(consumer.deliver) }),
   },
   outside: { url: server.url ?? '' },
-  limits: { maxHoldMs: 0 },
+  limits: { maxHold: 0 },
   hooks: { onWarning: () => {} },
   testing: { environment: 'production' },
 });

@@ -17,8 +17,8 @@ export const refund = saga(
     if (euros > 100) {
       yield* step('ask-manager', ({ idempotencyKey }) => desk.ask(order, euros, idempotencyKey));
       const decision = yield* poll('decision', () => desk.decision(order), {
-        everyMs: minute,
-        totalTimeoutMs: 24 * 60 * minute,
+        every: minute,
+        timeout: 24 * 60 * minute,
         report: () => `A manager has to approve ${euros} EUR.`,
       });
       if (decision === 'no') return `A manager declined ${euros} EUR for ${order}.`;
@@ -26,7 +26,7 @@ export const refund = saga(
     yield* step('pay', ({ idempotencyKey }) => bank.pay(order, euros, idempotencyKey), {
       compensate: ({ stepKey }) => bank.takeBack(stepKey),
       unknown: 'compensate',
-      timeoutMs: 10_000,
+      timeout: '10s',
     });
     yield* step('enter', ({ idempotencyKey }) => books.enter(order, euros, idempotencyKey), {
       compensate: ({ stepKey }) => books.strike(stepKey),

@@ -16,7 +16,7 @@ export const refund = saga(
     yield* step('pay', ({ idempotencyKey }) => bank.pay(order, euros, idempotencyKey), {
       compensate: ({ stepKey }) => bank.takeBack(stepKey),
       unknown: 'compensate',
-      timeoutMs: 10_000,
+      timeout: '10s',
     });
     yield* step('enter', ({ idempotencyKey }) => books.enter(order, euros, idempotencyKey), {
       compensate: ({ stepKey }) => books.strike(stepKey),

@@ -4,7 +4,8 @@ import { AuthoringError } from '../../values/errors.ts';
 import { formOf } from '../../effects/kinds/elicit.ts';
 import type { FormSchema } from '../../values/form.ts';
 import { assertJson, type Json } from '../../values/json.ts';
-import { checkedDuration } from '../../values/retry.ts';
+import { checkedDuration } from '../../values/checked-duration.ts';
+import type { Duration } from '../../values/duration.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import type { CheckedJson } from '../checks/checked-json.ts';
@@ -35,8 +36,8 @@ export interface Delivery<T = Json> extends DeliveryStep {
 
 /** Escalation of an approval. */
 export interface Escalation<T = Json> {
-  /** Time after the start of the approval, in milliseconds. */
-  readonly afterMs: number;
+  /** Time after the start of the approval. */
+  readonly after: Duration;
   /** People who may answer from then on, besides those before. Default: `by` of the approval. */
   readonly by?: Json;
   /** Recipients of the escalation. Default: one delivery without a recipient. */
@@ -76,12 +77,12 @@ export interface ApprovalOptions<S extends Schema, T = Json, B = Json> {
    */
   readonly deliver: (delivery: Delivery<T>) => unknown;
   /**
-   * Interval of reminders, in milliseconds. Recipients in `to` who have answered get no reminder.
+   * Interval of reminders. Recipients in `to` who have answered get no reminder.
    * Reminders end after 400 to all recipients, so that they fit the token. Default: no reminders.
    */
-  readonly remindEveryMs?: number;
-  /** Time for answers, in milliseconds from the start of the approval. */
-  readonly timeoutMs: number;
+  readonly remindEvery?: Duration;
+  /** Time for answers, from the start of the approval. */
+  readonly timeout: Duration;
   /** More people to ask if there is no decision after a time. */
   readonly escalate?: readonly Escalation<T>[];
 }
@@ -102,12 +103,12 @@ const names: NamesOf<ApprovalOptions<Schema>> = {
   link: true,
   to: true,
   deliver: true,
-  remindEveryMs: true,
-  timeoutMs: true,
+  remindEvery: true,
+  timeout: true,
   escalate: true,
 };
 const escalationNames: NamesOf<Escalation> = {
-  afterMs: true,
+  after: true,
   by: true,
   to: true,
 };
@@ -132,7 +133,7 @@ export type NoFields = Schema<Record<string, never>>;
  *     message: `Refund ${cents} cents?`,
  *     by: { role: 'manager' },
  *     deliver: ({ url, idempotencyKey }) => mail.send(`Please decide: ${url}`, { idempotencyKey }),
- *     timeoutMs: 2 * 86_400_000,
+ *     timeout: '2d',
  *   });
  *   return decision.approved ? 'approved' : decision.reason;
  * }
@@ -154,7 +155,7 @@ export function approvalSteps<S extends Schema, T, B>(
   // The assertions below check what the types of the options say.
   const given = options as unknown as ApprovalOptions<S>;
   const { message, of = 1, denials = 1, by = null, allowCaller = false, link, to } = given;
-  const { deliver, remindEveryMs, timeoutMs, escalate = [] } = given;
+  const { deliver, remindEvery, timeout, escalate = [] } = given;
   const schema = options.schema as S | undefined;
   if (typeof message !== 'string')
     throw new AuthoringError(`approval('${id}') needs a message, a string.`);
@@ -164,9 +165,11 @@ export function approvalSteps<S extends Schema, T, B>(
   assertCount(`\`denials\` of approval('${id}')`, denials);
   assertOneOf(`\`link\` of approval('${id}')`, link, ['accept']);
   assertJson([by, to ?? []], { where: `\`by\` and \`to\` of approval('${id}')` });
-  checkedDuration(`\`timeoutMs\` of approval('${id}')`, timeoutMs, 'more than 0');
-  if (remindEveryMs !== undefined)
-    checkedDuration(`\`remindEveryMs\` of approval('${id}')`, remindEveryMs, 'more than 0');
+  const timeoutMs = checkedDuration(`\`timeout\` of approval('${id}')`, timeout, 'more than 0');
+  const everyMs =
+    remindEvery === undefined
+      ? Infinity
+      : checkedDuration(`\`remindEvery\` of approval('${id}')`, remindEvery, 'more than 0');
   if (to?.length === 0) throw new AuthoringError(`\`to\` of approval('${id}') needs a recipient.`);
   const stages = [{ afterMs: 0, by, to }, ...checkedEscalations(id, by, escalate)];
   const numbered = numberedRecipients(stages.map((stage) => stage.to));
@@ -196,7 +199,7 @@ export function approvalSteps<S extends Schema, T, B>(
     levels: levels as [Level, ...Level[]],
     timeoutMs,
     reminders: {
-      everyMs: remindEveryMs ?? Infinity,
+      everyMs,
       most: Math.floor(mostReminders / tickets.length),
     },
     // Any more answers than these decide for certain.
@@ -223,18 +226,20 @@ function checkedEscalations(
   by: Json,
   escalate: readonly Escalation[],
 ): readonly Stage[] {
+  let before = 0;
   return escalate.map((escalation, index) => {
-    const { afterMs, by: others = by, to } = escalation;
+    const { after, by: others = by, to } = escalation;
     assertKnownOptions('escalate of approval', id, escalation, escalationNames);
-    checkedDuration(
-      `\`afterMs\` of escalate[${index}] of approval('${id}')`,
-      afterMs,
+    const afterMs = checkedDuration(
+      `\`after\` of escalate[${index}] of approval('${id}')`,
+      after,
       'more than 0',
     );
-    if (afterMs <= (escalate[index - 1]?.afterMs ?? 0))
+    if (afterMs <= before)
       throw new AuthoringError(
-        `\`escalate\` of approval('${id}') must be in the order of \`afterMs\`.`,
+        `\`escalate\` of approval('${id}') must be in the order of \`after\`.`,
       );
+    before = afterMs;
     assertJson([others, to ?? []], { where: `escalate[${index}] of approval('${id}')` });
     return { afterMs, by: others, to };
   });

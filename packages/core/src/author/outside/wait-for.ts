@@ -1,7 +1,8 @@
 import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError, StepTimedOut } from '../../values/errors.ts';
-import { checkedDuration } from '../../values/retry.ts';
+import { checkedDuration } from '../../values/checked-duration.ts';
+import type { Duration } from '../../values/duration.ts';
 import type { InferOutput, Schema } from '../../values/standard-schema.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import { questionScope } from '../all-race-scope.ts';
@@ -30,8 +31,8 @@ interface WaitOptions<S extends Schema> {
   readonly schema: S;
   /** Registers the URL at the other system. A server step with three attempts. */
   readonly register: (registration: Registration) => unknown;
-  /** Time to wait, in milliseconds. */
-  readonly timeoutMs: number;
+  /** Time to wait. */
+  readonly timeout: Duration;
 }
 
 interface Verified {
@@ -54,7 +55,7 @@ const names: NamesOf<WaitForOptions<Schema>> = {
   register: true,
   verify: true,
   link: true,
-  timeoutMs: true,
+  timeout: true,
 };
 
 // More than any webhook sends, and than a token of the default size holds.
@@ -77,7 +78,7 @@ const mostEventBytes = 256 * 1024;
  *     schema: Payment,
  *     register: ({ url, idempotencyKey }) => bank.checkout(url, { idempotencyKey }),
  *     verify: 'bank',
- *     timeoutMs: 86_400_000,
+ *     timeout: '1d',
  *   });
  *   return payment.reference;
  * }
@@ -96,7 +97,7 @@ export function waitForSteps<S extends Schema>(
   options: WaitForOptions<S>,
 ): Steps<InferOutput<S>> {
   assertKnownOptions('waitFor', id, options, names);
-  const { schema, register, verify, link, timeoutMs } = options;
+  const { schema, register, verify, link, timeout } = options;
   if (schema?.['~standard'] === undefined)
     throw new AuthoringError(
       `waitFor('${id}') needs a schema: z.object({…}), or another Standard Schema.`,
@@ -109,7 +110,7 @@ export function waitForSteps<S extends Schema>(
       `waitFor('${id}') needs either verify: the name of a check in \`outside.webhooks\` of the host, or link: 'accept'.`,
     );
   }
-  checkedDuration(`\`timeoutMs\` of waitFor('${id}')`, timeoutMs, 'more than 0');
+  const timeoutMs = checkedDuration(`\`timeout\` of waitFor('${id}')`, timeout, 'more than 0');
   const wait: OutsideWait<ReceivedEvent> = {
     question: {
       kind: 'event',

@@ -14,6 +14,8 @@
  *   question do not count, and their people are asked again.
  * - An event that nobody waits for is removed, so that it cannot keep out the awaited one.
  */
+import { defaultUndoRetry } from '../../undo/undo-all.ts';
+import type { RetryPlan } from '../../values/retry.ts';
 import { command } from '../../effects/effect-of.ts';
 import { outsideCode, type OutsideAccess } from '../../effects/parts/outside-code.ts';
 import type { PollSpec } from '../../effects/kinds/poll.ts';
@@ -138,8 +140,8 @@ const mostRepeated = 40;
 /** Result of a reminder for a person who has answered. */
 const nothingSent = null;
 
-const redelivery = {
-  attempts: 3,
+const redelivery: RetryPlan = {
+  ...defaultUndoRetry,
   when: (error: unknown): boolean => !(error instanceof AuthoringError),
 };
 

@@ -15,7 +15,7 @@ import { undoMark } from '../../values/path.ts';
 import { OutcomeUnknown, StepError, TurnAborted, AuthoringError } from '../../values/errors.ts';
 import { encode } from '../../values/codec.ts';
 import type { Json } from '../../values/json.ts';
-import { delayAfter, type RetryPolicy } from '../../values/retry.ts';
+import { delayAfter, type RetryPlan } from '../../values/retry.ts';
 import { encodeError, toStepErrorData } from '../../values/step-error-data.ts';
 import type { Effect, EffectTask, Spec } from '../parts/effect.ts';
 import { ended } from '../parts/effect-entries.ts';
@@ -30,7 +30,7 @@ export interface StepSpec extends Spec {
   readonly keep: boolean;
   readonly compress: boolean;
   readonly once: boolean;
-  readonly retry: RetryPolicy | undefined;
+  readonly retry: RetryPlan | undefined;
   readonly timeoutMs: number | undefined;
   readonly undo: StepUndo | undefined;
   /** Undone step, for the step of an undo. */
@@ -139,7 +139,7 @@ export async function runStep(
 
 /** Delay before the next attempt in milliseconds, if any, and the error. */
 function again(
-  policy: RetryPolicy | undefined,
+  policy: RetryPlan | undefined,
   attempt: number,
   error: unknown,
   runtime: Runtime,

@@ -12,7 +12,7 @@ import type { NewEntry } from '../../journal/entry-types.ts';
 import type { ClientNeed, TurnAborted } from '../../values/errors.ts';
 import type { Json } from '../../values/json.ts';
 import type { Scope } from '../../values/path.ts';
-import type { RetryPolicy } from '../../values/retry.ts';
+import type { RetryPlan } from '../../values/retry.ts';
 
 export interface Spec {
   readonly kind: string;
@@ -119,7 +119,7 @@ export interface EffectTask<S extends Spec> {
   /** Input of a step as text, safe from changes by a body or another run. */
   input: string | undefined;
   /** Default retry policy: for a step of an undo, the policy of the undo. */
-  retry: RetryPolicy | undefined;
+  retry: RetryPlan | undefined;
   attempts: number;
   /** Number of questions that a poll has asked. */
   asked: number;

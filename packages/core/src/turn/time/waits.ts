@@ -158,7 +158,7 @@ export function warnOfLifetime(
         : 'The saga expires first, without StepTimedOut';
   warn(
     `'${path}' waits until ${shown(end)}, but its saga expires at ${shown(lifeEndsAt)}. ${becomes}. ` +
-      'Raise limits.maxLifetimeMs of the host, or wait for a shorter time.',
+      'Raise limits.maxLifetime of the host, or wait for a shorter time.',
   );
 }
 

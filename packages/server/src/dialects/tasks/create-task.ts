@@ -1,7 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import { canonicalize, createTokenId, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
-import type { HostLimits } from '../../model/host-limits.ts';
+import type { ResolvedLimits } from '../../model/host-limits.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { type OpenSaga } from '../../token/resolve-program.ts';
 import { sendWake } from '../../turn/settle.ts';
@@ -162,13 +162,13 @@ async function withoutStore(
 
 /** Returns the expiry of a task: `ttl` after its creation, or after its end if known. */
 function lifeOf(
-  { maxLifetimeMs }: HostLimits,
+  { maxLifetime }: ResolvedLimits,
   { ttl }: TaskSettings,
   { born }: Claims,
   createdAt: number,
   over: number = createdAt,
 ): number {
-  return Math.min(Math.max(createdAt, Math.ceil(over)) + ttl, born + maxLifetimeMs);
+  return Math.min(Math.max(createdAt, Math.ceil(over)) + ttl, born + maxLifetime);
 }
 
 /** `true` for a first call whose key finds the saga that an earlier copy has begun. */

@@ -134,11 +134,11 @@ async function renewing<T>(
  */
 async function waited(task: StoredTaskRef): Promise<boolean> {
   const { clock } = task.host.timing;
-  const { maxHoldMs } = task.host.limits;
+  const { maxHold } = task.host.limits;
   const record = await readRecord(task);
   if (record === undefined || isOver(record) || record.lease !== undefined) return false;
   const { due } = record;
-  if (due === undefined || due > clock() + maxHoldMs) return false;
+  if (due === undefined || due > clock() + maxHold) return false;
   const began = clock();
   await task.host.timing.sleep(due - began, neverAborted());
   // With a stopped clock, the task would never be due.

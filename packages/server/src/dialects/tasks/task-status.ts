@@ -35,7 +35,7 @@ export function toWireTask(
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(lastUpdatedAt).toISOString(),
     ttlMs: expiresAt - createdAt,
-    pollIntervalMs: Math.max(pollInterval, Math.ceil(wait)),
+    pollInterval: Math.max(pollInterval, Math.ceil(wait)),
   };
 }
 

@@ -34,7 +34,7 @@ export async function takeTurn(
   const { tasks } = task.host.offers;
   // The token never leaves the server, and stays valid as long as the task.
   const { limits } = task.host;
-  const host = { ...task.host, limits: { ...limits, tokenTtlMs: tasks?.ttl ?? limits.tokenTtlMs } };
+  const host = { ...task.host, limits: { ...limits, tokenTtl: tasks?.ttl ?? limits.tokenTtl } };
   let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
   const { signal, user, principal } = caller;
   const own: Caller = {
