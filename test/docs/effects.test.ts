@@ -160,10 +160,10 @@ describe('the examples of effects that run, or run in parallel', () => {
 describe('the examples of effects that undo', () => {
   beforeEach(() => void done.splice(0));
 
-  it('undoes earlier effects after a decline with `compensate`', async () => {
+  it('undoes several steps after a decline with one undo', async () => {
     const run = await testSaga(reserve).refuse.elicit('sure').run();
     expect(run.compensated).toEqual(['release']);
-    expect(done).toEqual(['reserve', 'release']);
+    expect(done).toEqual(['reserve', 'reserve', 'release']);
   });
 
   it('undoes nothing before a `pivot`', async () => {

@@ -167,8 +167,10 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
     ),
     says: cannotAsk,
   },
-  'a registered undo that asks in a group': {
-    code: undone("yield* compensate(function* () { yield* all([sleep(1), listRoots('r')]); });"),
+  'an undo that asks in a group': {
+    code: undone(
+      "yield* step('a', () => 1, { compensate: function* () { yield* all([sleep(1), listRoots('r')]); } });",
+    ),
     says: cannotAsk,
   },
   'a named compensator that is a generator': {

@@ -53,7 +53,6 @@ const withoutForks: typeof refused = Object.fromEntries(
     ],
     ['once', "yield* step('a', () => 1, { once: true });"],
     ['not-kept', "yield* step('a', () => 1, { keep: false, compensate: () => undefined });"],
-    ['registered', 'yield* compensate(() => undefined);'],
     ['pivot', "yield* pivot('sent');"],
     ['in-a-helper', 'yield* pay();'],
     ['in-a-group', "yield* all({ a: step('a', () => 1), b: step('b', () => 1, { once: true }) });"],
@@ -96,7 +95,7 @@ const refusedSteps: typeof refused = {
     says: /A poll must return plain data.* Order\]/,
   },
   'undo-word': {
-    code: 'compensate(async function* () {});',
+    code: "step('x', () => 1, { compensate: async function* () {} });",
     says: /It must not be an async generator/,
   },
 };
@@ -180,7 +179,7 @@ const bodies = { ...inWords, ...refusedWithOptions, ...withoutForks };
 const all = { ...bodies, ...refusedMachines };
 
 const names =
-  'all, allSettled, approval, call, compensate, compensator, elicit, ignore, listRoots, log, pivot, poll, race, random, ' +
+  'all, allSettled, approval, call, compensator, elicit, ignore, listRoots, log, pivot, poll, race, random, ' +
   'saga, scope, sleep, step, uuid, waitFor';
 
 /** Name of the file of a mistake. */

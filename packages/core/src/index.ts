@@ -17,7 +17,6 @@ export type {
   BoundCompensator,
   Compensator,
   CompensatorContext,
-  BoundUndo,
   UndoContext,
   UndoFacts,
   UndoFunction,
@@ -48,7 +47,7 @@ export { call, type CallArguments } from './author/call.ts';
 export { info, now, random, uuid, type SagaInfo } from './author/read.ts';
 export { log, progress } from './author/tell.ts';
 export { checkpoint } from './author/checkpoint.ts';
-export { abort, compensate, pivot, type CompensateOptions } from './author/compensate.ts';
+export { abort, pivot } from './author/pivot-and-abort.ts';
 export { compensator } from './author/compensator.ts';
 export { ignore } from './author/ignore.ts';
 export { continueAs } from './author/continue-as.ts';

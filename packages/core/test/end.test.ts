@@ -5,7 +5,6 @@ import {
   all,
   allSettled,
   call,
-  compensate,
   continueAs,
   race,
   saga,
@@ -145,7 +144,7 @@ describe('abort', () => {
     },
   );
 
-  it('[E6] undoes steps that its finally registers', async () => {
+  it('[E6] undoes steps of its finally', async () => {
     const done: string[] = [];
     const outcome = await start(
       trip(function* () {
@@ -153,7 +152,9 @@ describe('abort', () => {
           yield* abort('enough');
         } finally {
           yield* book(done, 'late');
-          yield* compensate(() => void done.push('undo extra'), { id: 'extra' });
+          yield* step('extra', () => undefined, {
+            compensate: () => void done.push('undo extra'),
+          });
         }
         return '';
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, compensate, step } from '../src/index.ts';
+import { call, step } from '../src/index.ts';
 import type { Command } from '../src/model/command.ts';
 import { visitsIn } from '../../../test/support/count-visits.ts';
 import { accepted, start, suspended, turn } from './support/drive.ts';
@@ -22,7 +22,6 @@ const entries: { readonly [name: string]: Entry } = {
   'step with a key': (index) => step('charge', () => 1, { key: `k${index}` }),
   'step with input': (index) => step('charge', () => 1, { input: { index } }),
   'step with compensate': () => step('charge', () => ({ id: 1 }), { compensate: () => undefined }),
-  'registered undo': (index) => compensate(() => undefined, { id: `undo${index}` }),
   call: () => call(charge, {}),
 };
 
@@ -69,20 +68,15 @@ describe.each(Object.entries(entries))('a journal of entries of the kind %s', (_
   });
 });
 
-describe.each(['step with compensate', 'registered undo'])(
-  'an undo stack of the kind %s',
-  (name) => {
-    it('[E3] is undone with work that grows linearly with its length', async () => {
-      const visitsOf = async (count: number): Promise<number> => {
-        const program = sagaOfEntries(entries[name] as Entry, count);
-        const { state } = suspended(await start(program));
-        return await visitsIn(async () => {
-          const ended = await turn(program, state, { last: accepted({ word: 'w' }) });
-          expect(ended).toMatchObject({ status: 'failed', uncompensated: [] });
-          expect(ended.status === 'failed' && ended.compensated).toHaveLength(count);
-        });
-      };
-      expect(await visitsOf(many)).toBeLessThan(linear * (await visitsOf(few)));
+it('[E3] an undo stack is undone with work that grows linearly with its length', async () => {
+  const visitsOf = async (count: number): Promise<number> => {
+    const program = sagaOfEntries(entries['step with compensate'] as Entry, count);
+    const { state } = suspended(await start(program));
+    return await visitsIn(async () => {
+      const ended = await turn(program, state, { last: accepted({ word: 'w' }) });
+      expect(ended).toMatchObject({ status: 'failed', uncompensated: [] });
+      expect(ended.status === 'failed' && ended.compensated).toHaveLength(count);
     });
-  },
-);
+  };
+  expect(await visitsOf(many)).toBeLessThan(linear * (await visitsOf(few)));
+});

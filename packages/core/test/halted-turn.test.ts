@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compensate, pivot, saga, step } from '../src/index.ts';
+import { pivot, saga, step } from '../src/index.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import type { Program } from '../src/model/program.ts';
 import type { Command, Steps } from '../src/model/command.ts';
@@ -40,14 +40,13 @@ describe('a halted turn', () => {
       throw new Error('The guard is away.');
     };
     const refund = (id: string): Command<unknown> =>
-      compensate(
-        function* () {
+      step(id, () => undefined, {
+        *compensate() {
           yield* step('refund', () => void undone.push(id), { once: true });
         },
-        { id },
-      );
+      });
     const program = trip(function* () {
-      yield* compensate(() => void undone.push('first'), { id: 'first' });
+      yield* step('first', () => undefined, { compensate: () => void undone.push('first') });
       yield* refund('second');
       yield* refund('third');
       throw new Error('no');

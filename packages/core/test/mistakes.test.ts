@@ -7,7 +7,6 @@ import {
   allSettled,
   call,
   checkpoint,
-  compensate,
   compensator,
   continueAs,
   elicit,
@@ -357,7 +356,6 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     "Declare forks: 'refuse'",
   ],
   ['a pivot without forks', yields(() => pivot('sent')), "Declare forks: 'refuse'"],
-  ['a registered undo without forks', yields(() => compensate(one)), "Declare forks: 'refuse'"],
 
   // Questions
   [
@@ -540,16 +538,6 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
   ['checkpoint() of an object', yields(() => checkpoint({} as Any)), 'takes a string'],
   [
-    'compensate() of nothing',
-    yields(() => compensate(undefined as Any), forks),
-    'must be a function',
-  ],
-  [
-    'compensate() of a command',
-    yields(() => compensate(step('a', one) as Any), forks),
-    'must be a function',
-  ],
-  [
     'a compensator that is a generator',
     () => compensator('a', Sure, function* () {} as Any),
     'must not be a generator',
@@ -618,7 +606,11 @@ describe('a mistake in a saga is reported at its definition or in its first turn
     ['a branch that is not called', 'bodies', yields(() => all([one] as Any))],
     ['an undo without forks', 'missing-forks', yields(() => step('a', one, { compensate: one }))],
     ['commitEach without a guard', 'missing-forks', of(function* () {}, { commitEach: true })],
-    ['a compensator without arguments', 'undos', yields(() => compensate(refund as Any), forks)],
+    [
+      'a compensator without arguments',
+      'undos',
+      yields(() => step('a', one, { compensate: refund as Any }), forks),
+    ],
     [
       'a loop without a key',
       'steps-in-a-loop',

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   all,
   allSettled,
-  compensate,
   compensator,
   OutcomeUnknown,
   patched,
@@ -323,7 +322,7 @@ describe('named compensators', () => {
     trip(function* () {
       if (options.pivot === 'before') yield* pivot('p');
       yield* step(id, () => 7, { compensate: refund(done).for(({ result }) => ({ id: result })) });
-      yield* compensate(refund(done).with({ id: 8 }), { id: 'extra' });
+      yield* step('extra', () => undefined, { compensate: refund(done).for(() => ({ id: 8 })) });
       if (options.pivot === 'after') yield* pivot('p');
       yield* step('mail', () => 1);
       yield* ask('end');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { abort, all, compensate, race, SagaCancelled, scope, step } from '../src/index.ts';
+import { abort, all, race, SagaCancelled, scope, step } from '../src/index.ts';
 import type { Command, Steps } from '../src/model/command.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, completed, start, suspended, turn } from './support/drive.ts';
@@ -268,13 +268,13 @@ describe('a finally that prevents the end of its saga', () => {
         }
       }
       yield* step('ship', () => 1, { compensate: () => void undone.push('ship') });
-      yield* compensate(() => void undone.push('more'));
+      yield* step('more', () => undefined, { compensate: () => void undone.push('more') });
       yield* does('forward');
       return 'done';
     });
     expect(await cancel()).toMatchObject({
       uncompensated: [{ stepId: 'forward' }],
-      compensated: [{ stepId: 'compensate' }, { stepId: 'ship' }],
+      compensated: [{ stepId: 'more' }, { stepId: 'ship' }],
     });
     expect(undone).toEqual(['more', 'ship']);
   });

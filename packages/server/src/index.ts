@@ -6,7 +6,6 @@ export {
   approval,
   call,
   checkpoint,
-  compensate,
   compensator,
   continueAs,
   duration,

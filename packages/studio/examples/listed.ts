@@ -274,7 +274,7 @@ export const listed: readonly Listed[] = [
   effect('run', 'race'),
   effect('run', 'scope'),
   effect('run', 'call', { options: "{ input: { name: 'Ada' } }", harmless: ['greet/translate'] }),
-  effect('undo', 'compensate', { harmless: ['reserve'] }),
+  effect('undo', 'oneUndo', { harmless: ['release', '~release', 'reserve*'] }),
   effect('undo', 'pivot', { harmless: ['reserve', '~reserve', 'ship'] }),
   effect('undo', 'abort', { harmless: ['reserve'] }),
   effect('undo', 'abortWithCause', {

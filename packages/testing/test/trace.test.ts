@@ -1,15 +1,4 @@
-import {
-  all,
-  compensate,
-  continueAs,
-  elicit,
-  patched,
-  pivot,
-  poll,
-  saga,
-  scope,
-  step,
-} from '@mcp-saga/server';
+import { all, continueAs, elicit, patched, pivot, poll, saga, scope, step } from '@mcp-saga/server';
 import type { Saga } from '@mcp-saga/server';
 import { crashEverywhere, testSaga, type SagaRun } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
@@ -160,16 +149,6 @@ describe('the trace names who acts', () => {
       'answered name: {"name":"bert"}',
       'was refused: used',
     ]);
-  });
-
-  it('an undo once, though each turn registers it again', async () => {
-    const undoing = saga(base, function* () {
-      yield* compensate(() => undefined, { id: 'clean' });
-      yield* sure();
-      throw new Error('no');
-    });
-    const { trace } = await testSaga(undoing).on.elicit('sure', { sure: true }).run();
-    expect(trace.lines.filter((line) => line === 'registered undo clean')).toHaveLength(1);
   });
 });
 

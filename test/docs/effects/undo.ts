@@ -1,4 +1,4 @@
-import { abort, compensate, elicit, pivot, saga, step, StepError } from '@mcp-saga/server';
+import { abort, elicit, pivot, saga, step, StepError } from '@mcp-saga/server';
 import { z } from 'zod';
 
 /** What the provider was asked to do, in order. */
@@ -15,14 +15,14 @@ const provider = {
 
 const Sure = z.object({ sure: z.boolean() });
 
-// #region compensate
+// #region oneUndo
 export const reserve = saga({ name: 'reserve', version: '1', forks: 'refuse' }, function* () {
-  yield* step('reserve', () => provider.reserve());
-  yield* compensate(() => provider.release(), { id: 'release' });
-  yield* elicit('sure', { message: 'Keep the reservation?', schema: Sure }); // a refusal releases it
+  yield* step('release', () => undefined, { compensate: () => provider.release() });
+  for (const id of ['room', 'car']) yield* step('reserve', () => provider.reserve(), { key: id });
+  yield* elicit('sure', { message: 'Keep them?', schema: Sure }); // a refusal releases both
   return 'Reserved.';
 });
-// #endregion compensate
+// #endregion oneUndo
 
 // #region pivot
 export const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, function* () {

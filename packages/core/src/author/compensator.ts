@@ -41,7 +41,6 @@ export function compensator<S extends Schema, U = unknown>(
   };
   return {
     name,
-    with: (args) => ({ name, args, run }),
     for: (toArgs) => ({ name, run, bind: (facts) => ({ name, args: toArgs(facts), run }) }),
     run,
   };

@@ -13,7 +13,6 @@ import { command } from '../effects/effect-of.ts';
 import type { Command, StepUndo, ForkSensitiveCommand } from '../model/command.ts';
 import type {
   BoundCompensator,
-  BoundUndo,
   UndoFunction,
   UndoPolicy,
   WhenUnknown,
@@ -132,11 +131,6 @@ export interface Compensable<
    */
   readonly unknown?: When | undefined;
 }
-
-/** Undo of no step. */
-export type UndoWithoutResult<I, U> =
-  | (UndoFunction<undefined, I> & CheckedUndo<U>)
-  | (BoundUndo & { readonly run: (undo: never) => U });
 
 /**
  * A named compensator of a step. The compiler infers the types of its arguments before it knows
@@ -279,7 +273,7 @@ function toWork(
   id: string,
   compensate: NonNullable<AnyStepOptions['compensate']>,
 ): StepUndo['work'] {
-  if (typeof compensate === 'function') return toUndoWork(compensate, id);
+  if (typeof compensate === 'function') return toUndoWork(compensate);
   if (typeof (compensate as Partial<typeof compensate>).bind === 'function') return compensate;
   throw new AuthoringError(
     `compensate of step '${id}' must be a function, or a named compensator: refund.for(({ result }) => …).`,

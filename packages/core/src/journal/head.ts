@@ -22,8 +22,6 @@ export interface Head {
    * recording lists only what happened.
    */
   readonly others?: readonly string[] | undefined;
-  /** Paths of undos registered without a name, which have no journal entry. */
-  readonly undos?: readonly string[] | undefined;
   /**
    * Number of entries that fit the code, and of all entries, if the saga no longer fits the code.
    */
@@ -39,18 +37,17 @@ interface Written {
   /** Absent: `client`. */
   readonly input?: 'server';
   readonly progress?: number;
-  /** Absent: none, as of `waits` and `undos`. */
+  /** Absent: none, as of `waits`. */
   readonly asked?: Head['asked'];
   readonly waits?: Head['waits'];
-  /** Absent: none. Null: unknown, and so are the undos. */
+  /** Absent: none. Null: unknown. */
   readonly others?: readonly string[] | null;
-  readonly undos?: readonly string[];
   readonly mismatch?: readonly [number, number];
 }
 
 /** Encodes the head of a saga state. */
 export function encodeHead(head: Head): string {
-  const { turn, input, progress, asked, waits, others, undos, mismatch } = head;
+  const { turn, input, progress, asked, waits, others, mismatch } = head;
   return JSON.stringify({
     turn,
     input: input === 'client' ? undefined : input,
@@ -58,7 +55,6 @@ export function encodeHead(head: Head): string {
     asked: Object.keys(asked).length === 0 ? undefined : asked,
     waits: Object.keys(waits).length === 0 ? undefined : waits,
     others: others === undefined ? null : others.length === 0 ? undefined : others,
-    undos: undos?.length === 0 ? undefined : undos,
     mismatch,
   });
 }
@@ -68,8 +64,7 @@ export function decodeHead(text: string): Head {
   const written = parsedHead(text);
   const { turn, input = 'client', progress, asked = {}, waits = {}, mismatch } = written;
   const others = written.others === null ? undefined : (written.others ?? []);
-  const undos = written.undos ?? (others === undefined ? undefined : []);
-  return { turn, input, progress, asked, waits, others, undos, mismatch };
+  return { turn, input, progress, asked, waits, others, mismatch };
 }
 
 function parsedHead(text: string): Written {
@@ -80,7 +75,7 @@ function parsedHead(text: string): Written {
     throw new MalformedState();
   }
   if (!isRecord(parsed)) throw new MalformedState();
-  const { turn, input, progress, asked = {}, waits = {}, others = [], undos = [] } = parsed;
+  const { turn, input, progress, asked = {}, waits = {}, others = [] } = parsed;
   const { mismatch = [0, 0] } = parsed;
   const isGood =
     isCount(turn) &&
@@ -91,7 +86,6 @@ function parsedHead(text: string): Written {
     isRecord(waits) &&
     Object.values(waits).every(isWait) &&
     (others === null || isTexts(others)) &&
-    isTexts(undos) &&
     Array.isArray(mismatch) &&
     mismatch.length === 2 &&
     mismatch.every(isCount);

@@ -67,15 +67,6 @@ export interface StepUndo {
   readonly timeoutMs: number | undefined;
 }
 
-export interface CompensateSpec {
-  readonly kind: 'compensate';
-  readonly id: string;
-  readonly work: UndoWork;
-  readonly label: string | undefined;
-  readonly retry: RetryPlan;
-  readonly timeoutMs: number | undefined;
-}
-
 export interface PivotSpec {
   readonly kind: 'pivot';
   readonly id: string;
@@ -132,11 +123,4 @@ export interface ScopeSpec {
 }
 
 /** Commands that steer the body. Their outcome has no journal entry. */
-export type ControlSpec =
-  | TellSpec
-  | GroupSpec
-  | ScopeSpec
-  | CompensateSpec
-  | PivotSpec
-  | EndSpec
-  | PatchedSpec;
+export type ControlSpec = TellSpec | GroupSpec | ScopeSpec | PivotSpec | EndSpec | PatchedSpec;

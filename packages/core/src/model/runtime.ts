@@ -247,7 +247,7 @@ export interface ProgramLimits {
 
 /** An event of a step in this turn. Carries no values. */
 export interface StepEvent {
-  /** `passed`: a pivot, or a registered undo. */
+  /** `passed`: a pivot, or an applied change of the code. */
   readonly type: 'started' | 'succeeded' | 'failed' | 'retrying' | 'answered' | 'asked' | 'passed';
   readonly kind: string;
   readonly path: string;

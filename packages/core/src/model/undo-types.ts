@@ -75,9 +75,7 @@ export interface UndoneStep {
   readonly label?: string;
 }
 
-/**
- * A named undo with sealed arguments, which runs even if the code that registered the undo is gone.
- */
+/** A named undo with sealed arguments, which runs even if the code of its step is gone. */
 export interface BoundUndo {
   readonly name: string;
   readonly args: unknown;
@@ -109,8 +107,6 @@ export interface BoundCompensator<R, I, When extends WhenUnknown = 'report'> {
  */
 export interface Compensator<S extends Schema> {
   readonly name: string;
-  /** Makes the undo for `compensate(…)`, with the given arguments. */
-  with(args: InferInput<S>): BoundUndo;
   /**
    * Makes the undo for a step's `compensate`, with arguments from the outcome, result, and input of
    * the step.

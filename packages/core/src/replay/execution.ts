@@ -131,11 +131,11 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   /** Stops a body that cannot continue, and undoes finished steps. */
-  halt(error: unknown, skipped: readonly SkippedEntry[], registered?: readonly string[]): void {
+  halt(error: unknown, skipped: readonly SkippedEntry[]): void {
     this.ending.interrupt();
     this.#tasks.halt();
     this.#fibers.clear();
-    this.#stack.skipped(skipped, this.#events.runtime.effects, this.ending.report, registered);
+    this.#stack.skipped(skipped, this.#events.runtime.effects, this.ending.report);
     this.#undo(error);
     this.#replay();
   }
@@ -187,7 +187,7 @@ export class Execution implements BranchHost, FiberHost {
     const isSettled = this.#tasks.record(task, entry, value);
     if (isSettled) this.#settle(task, this.#fibers.how, this.#fibers.value);
     this.#fibers.drain();
-    // After the body has run: replay delivers the entry too, and both must register the same undos.
+    // After the body has run: replay delivers the entry, too, before it meets the recorded halt.
     this.#journal.assertRoom(0);
   }
 
@@ -219,9 +219,6 @@ export class Execution implements BranchHost, FiberHost {
       case 'pivot':
         if (!this.#events.declaresForks) return this.#undeclared(spec.id);
         return this.#give(this.markers.pivot(fiber.scope.path(spec.id)));
-      case 'compensate':
-        if (!this.#events.declaresForks) return this.#undeclared(spec.id);
-        return this.#give(this.markers.register(fiber.scope.path(spec.id), spec));
       case 'abort':
         return this.#endSaga(fiber, { error: new SagaAborted(spec.reason) });
       case 'continueAs':

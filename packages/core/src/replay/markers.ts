@@ -1,8 +1,7 @@
-import { present } from '../values/json.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
 import type { EffectSpec } from '../effects/effect-of.ts';
-import type { CompensateSpec, StepUndo } from '../model/command.ts';
+import type { StepUndo } from '../model/command.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 import type { Task } from './fiber.ts';
@@ -50,8 +49,8 @@ interface MarkersOptions {
 }
 
 /**
- * Entries that mark the progress of a body, made and replayed at once: patches, pivots, registered
- * undos.
+ * Entries that mark the progress of a body, made and replayed at once: patches and pivots. Also
+ * binds the named undos of steps.
  */
 export class Markers {
   readonly #journal: Journal;
@@ -96,20 +95,7 @@ export class Markers {
 
   pivot(path: string): void {
     if (!this.#journal.replaying) this.#uncommitted.note('pivot');
-    this.#mark('pivoted', path, { passed: () => this.#stack.pivot() });
-  }
-
-  /** Registers an undo. Seals a named undo with the arguments. */
-  register(path: string, spec: CompensateSpec): void {
-    const { work } = spec;
-    const passed = (): void => this.#stack.add(path, spec, work);
-    if (work.kind === 'named') {
-      this.#mark('namedUndo', path, { text: encode([work.bound.name, work.bound.args]), passed });
-    } else {
-      passed();
-      if (!this.#journal.replaying)
-        this.#runtime.observer.observe({ type: 'passed', kind: 'compensate', path });
-    }
+    this.#mark('pivoted', path, () => this.#stack.pivot());
   }
 
   /**
@@ -148,10 +134,9 @@ export class Markers {
     return this.bind(task, type, result);
   }
 
-  #mark(type: EntryType, path: string, made: { text?: string; passed?: () => void } = {}): void {
+  #mark(type: 'patched' | 'pivoted', path: string, passed?: () => void): void {
     const journal = this.#journal;
     const [, , kind] = entryTypes[type];
-    const { text, passed } = made;
     const recorded = journal.type === type && journal.isAbout(path);
     if (recorded) journal.next();
     else if (journal.replaying) throw mismatchOf(journal, [{ kind, path, fingerprint: 0 }]);
@@ -163,7 +148,7 @@ export class Markers {
     }
     passed?.();
     if (recorded) return;
-    journal.add({ type, path, fingerprint: 0, ...present({ text }) });
+    journal.add({ type, path, fingerprint: 0 });
     this.#runtime.observer.observe({ type: 'passed', kind, path });
   }
 }

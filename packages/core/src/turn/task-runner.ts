@@ -100,16 +100,14 @@ export class TaskRunner {
   }
 
   /**
-   * `true` for what would be lost with this turn, and must not be: a step with an undo or `once`, or
-   * behind a `compensate()`, a link that goes out to other people, and each step that is to be
-   * committed.
+   * `true` for what would be lost with this turn, and must not be: a step with an undo or `once`,
+   * a link that goes out to other people, and each step that is to be committed.
    */
   #isVital({ spec }: Task): boolean {
     if (!this.budget.holdsVital) return false;
     if (spec.kind === 'open') return true;
     if (spec.kind !== 'step') return false;
-    const { hasUndos } = this.#execution.ending;
-    return this.#runtime.turn.commitsEach || hasUndos || isVitalStep(spec);
+    return this.#runtime.turn.commitsEach || isVitalStep(spec);
   }
 
   /** `true` if an effect is due that waits until somebody holds the saga. */

@@ -200,7 +200,7 @@ export class Turn {
     } catch (error) {
       const why = execution.ending.takeHalt();
       if (why === undefined) throw error;
-      execution.halt(why, [], this.#head.undos);
+      execution.halt(why, []);
     }
     if (execution.phase.isReplaying) assertAwaited(this.#head, execution, this.#journal);
   }
@@ -291,7 +291,7 @@ export class Turn {
     const skipped = this.#journal.skipTo(isMismatch ? (this.#mismatch?.[1] ?? recorded) : recorded);
     this.#journal.thaw();
     if (isMismatch) error.isFinal = this.#request.end !== undefined;
-    this.#execution.halt(error, skipped, isMismatch ? this.#head.undos : undefined);
+    this.#execution.halt(error, skipped);
     if (!isCommitted) this.#goLive();
   }
 
@@ -326,8 +326,6 @@ export class Turn {
   async #suspended(asks: boolean): Promise<SuspendedOutcome> {
     const { ignored, reasons, accepted } = this.#answers;
     const { turn, asked, waits: waited } = this.#head;
-    const undos =
-      this.#mismatch === undefined ? this.#execution.ending.registered : this.#head.undos;
     return await outcomeOfTurn({
       runtime: this.#runtime,
       pending: [...this.#execution.pending.values()],
@@ -335,7 +333,7 @@ export class Turn {
       texts: this.#journal.texts(),
       before: asked,
       waited,
-      head: { ...this.#head, turn: turn + 1, progress: this.#events.progress, undos },
+      head: { ...this.#head, turn: turn + 1, progress: this.#events.progress },
       accepted,
       ignored,
       asks,

@@ -164,19 +164,9 @@ export class Ending implements Undoing {
     this.#uncommitted = uncommitted;
   }
 
-  /** Paths of undos registered without a name since the last pivot. */
-  get registered(): readonly string[] {
-    return this.#stack.registered;
-  }
-
   /** `true` if the body has passed a pivot: the steps before it are never undone. */
   get hasPivoted(): boolean {
     return this.#stack.hasPivoted;
-  }
-
-  /** `true` if the body runs, and its end would undo something. */
-  get hasUndos(): boolean {
-    return !this.#phase.undoes && !this.#stack.empty;
   }
 
   /**

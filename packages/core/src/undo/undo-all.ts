@@ -1,7 +1,7 @@
 import { present } from '../values/json.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Steps, StepUndo, UndoWork } from '../model/command.ts';
-import type { BoundUndo, UndoneStep } from '../model/undo-types.ts';
+import type { UndoneStep } from '../model/undo-types.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
 import { command } from '../effects/effect-of.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
@@ -125,19 +125,8 @@ function notAGenerator(returned: unknown): unknown {
   return returned;
 }
 
-/**
- * Classifies an undo. `id`: undone step. Throws AuthoringError for an async generator and for
- * values that are not undos.
- */
-export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo, id: string): UndoWork {
-  if (typeof undo !== 'function') {
-    if (typeof (undo as Partial<BoundUndo> | undefined)?.run === 'function' && 'args' in undo)
-      return { kind: 'named', bound: undo };
-    throw new AuthoringError(
-      `The undo of '${id}' must be a function, or a named compensator with arguments: refund.with({ … }).`,
-      { anchor: 'undos' },
-    );
-  }
+/** Classifies an undo. Throws AuthoringError for an async generator. */
+export function toUndoWork(undo: (undo: never) => unknown): UndoWork {
   const kind = generatorKind(undo);
   if (kind === 'async') {
     throw new AuthoringError(

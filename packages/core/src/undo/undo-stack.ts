@@ -1,5 +1,5 @@
 import { decode, encode } from '../values/codec.ts';
-import type { CompensateSpec, StepUndo, UndoWork } from '../model/command.ts';
+import type { StepUndo, UndoWork } from '../model/command.ts';
 import type { StepSpec } from '../effects/kinds/step.ts';
 import type { RuntimeEffects } from '../model/runtime.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
@@ -15,8 +15,6 @@ export interface SealedUndo {
 
 /** Undos to run if the saga ended now, in the order of their steps. */
 export class UndoStack {
-  /** Paths of undos registered without a name since the last pivot. */
-  registered: string[] = [];
   hasPivoted = false;
   readonly #phase: { readonly hasBegunUndoing: boolean };
   #undos: Undo[] = [];
@@ -69,36 +67,26 @@ export class UndoStack {
     if (!this.#phase.hasBegunUndoing) this.addUncompensated(path);
   }
 
-  /** Reports a path as uncompensated, unless an undo is registered. */
+  /** Reports a path as uncompensated, unless the stack has its undo. */
   addUncompensated(path: string): void {
     if (!this.#undos.some((undo) => undo.path === path)) this.#undos.push({ ...unnamedUndo, path });
-  }
-
-  /** Adds an undo registered by the author. */
-  add(path: string, spec: CompensateSpec, work: Undo['work']): void {
-    if (this.#phase.hasBegunUndoing) return;
-    if (work?.kind !== 'named') this.registered.push(path);
-    this.#undos.push({ path, key: undefined, work, facts: () => ({}), policy: spec });
   }
 
   /** Drops all undos: steps before a pivot are never undone. */
   pivot(): void {
     if (this.#phase.hasBegunUndoing) return;
     this.#undos = [];
-    this.registered = [];
     this.hasPivoted = true;
   }
 
   /**
    * Takes entries that the code no longer knows: named compensators can run, other effects are
    * uncompensated.
-   * @param registered - paths of unnamed undos when the state was sealed; undefined if unknown
    */
   skipped(
     entries: readonly SkippedEntry[],
     effects: Pick<RuntimeEffects, 'compensator'>,
     report: UndoReport,
-    registered?: readonly string[],
   ): void {
     for (const { type, path, value } of entries.filter((entry) => !isOfUndo(entry))) {
       if (type === 'pivoted') this.#undos = [];
@@ -108,20 +96,7 @@ export class UndoStack {
         this.#foreign(path, bound, keyOf(path, value));
       }
     }
-    if (registered !== undefined) this.#correct(registered);
     for (const { type, path } of entries.filter(isOfUndo)) this.#skippedUndo(type, path, report);
-  }
-
-  /**
-   * Drops undos that only changed code registered. Undos missing from the changed code become
-   * uncompensated.
-   */
-  #correct(registered: readonly string[]): void {
-    const now = new Set(this.registered);
-    const then = new Set(registered);
-    this.#undos = this.#undos.filter(({ path }) => !now.has(path) || then.has(path));
-    this.registered = [...registered];
-    for (const path of registered) if (!now.has(path)) this.#foreign(path, undefined, undefined);
   }
 
   /** Takes an entry of an undo by older code: undone steps are not undone again. */

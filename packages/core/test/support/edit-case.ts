@@ -226,7 +226,7 @@ function endOf({ outcome, life }: Lived) {
     effects: [...life.provider.effects.values()]
       .map(({ alike, isOn }) => `${alike} ${isOn}`)
       .toSorted(),
-    registered: [...life.provider.registered.values()],
+    inVain: [...life.provider.inVain.values()],
   };
 }
 
@@ -376,13 +376,12 @@ async function ofLook({ tree }: Edited, mode: Mode, snapshot: Snapshot): Promise
 
 /** The parts of a state that replay of accepted code does not change. */
 function waiting({ structure, client, server, head }: ProgramState): object {
-  const { asked, waits, others, undos } = decodeHead(head);
+  const { asked, waits, others } = decodeHead(head);
   return {
     streams: [structure, client, server],
     paths: [
       ...new Set([...Object.keys(asked), ...Object.keys(waits), ...(others ?? [])]),
     ].toSorted(),
-    undos,
   };
 }
 
@@ -433,7 +432,7 @@ function ofUndone(
 function ofUndoing(changed: Lived, original: Lived, kind: string): string[] {
   if (changed.outcome?.status !== 'failed' || original.outcome?.status !== 'failed')
     return ['it is undone no more'];
-  if (kind === 'undo a step otherwise' || kind === 'name a registered undo') return [];
+  if (kind === 'undo a step otherwise') return [];
   const { effects: is, compensated, uncompensated } = endOf(changed);
   const should = endOf(original);
   const difference = differenceOf(
@@ -450,7 +449,7 @@ function ofLedger({ outcome, life }: Lived): string[] {
   const compensated = failed?.compensated.map(({ stepId }) => stepId) ?? [];
   const listed = [...compensated, ...(failed?.uncompensated.map(({ stepId }) => stepId) ?? [])];
   if (new Set(listed).size < listed.length) problems.push(`listed twice: ${listed.join(', ')}`);
-  const { effects, safe, registered } = life.provider;
+  const { effects, safe, inVain } = life.provider;
   for (const [key, { who, isOn, undone }] of effects) {
     if (compensated.includes(pathOf(key)) && isOn)
       problems.push(`${who} is listed as undone, and is not`);
@@ -460,7 +459,7 @@ function ofLedger({ outcome, life }: Lived): string[] {
     if (!isOn && safe.has(key)) problems.push(`${who} was undone behind a pivot`);
     if (undone > 1) problems.push(`${who} was undone ${undone} times`);
   }
-  for (const [key, count] of registered) if (count > 1) problems.push(`${key} ran ${count} times`);
+  for (const [key, count] of inVain) if (count > 1) problems.push(`${key} ran ${count} times`);
   return problems;
 }
 

@@ -5,7 +5,6 @@ import {
   allSettled,
   call,
   checkpoint,
-  compensate,
   compensator,
   continueAs,
   elicit,
@@ -67,8 +66,8 @@ export interface Attempted {
 /** A provider that honors idempotency keys. */
 export class Provider {
   readonly effects: Map<string, Effect> = new Map();
-  /** Number of runs of undos registered with `compensate()`, by key. */
-  readonly registered: Map<string, number> = new Map();
+  /** Number of runs of undos without an effect, by key. */
+  readonly inVain: Map<string, number> = new Map();
   /** Keys of effects before a pivot. */
   readonly safe: Set<string> = new Set();
   readonly claimed: Set<string> = new Set();
@@ -81,7 +80,7 @@ export class Provider {
     const copy = new Provider();
     for (const [key, effect] of this.effects) copy.effects.set(key, { ...effect });
     for (const [who, attempt] of this.attempted) copy.attempted.set(who, attempt);
-    for (const [key, count] of this.registered) copy.registered.set(key, count);
+    for (const [key, count] of this.inVain) copy.inVain.set(key, count);
     for (const name of ['safe', 'claimed'] as const)
       for (const key of this[name]) copy[name].add(key);
     copy.calls.push(...this.calls);
@@ -190,8 +189,8 @@ function alikeOf(leaf: Leaf, place: Place): string {
 const durationOf = (who: string): number => 1 + (hash(`takes ${who}`) % 40);
 
 const undoNamed = (life: Life) =>
-  compensator('takeBack', Anything, async ({ stepKey, idempotencyKey, args }) => {
-    takeBack(life, args.who === '' ? '' : stepKey, idempotencyKey);
+  compensator('takeBack', Anything, async ({ stepKey, idempotencyKey }) => {
+    takeBack(life, stepKey, idempotencyKey);
   });
 
 function takeBack({ provider }: Life, stepKey: string, key: string): void {
@@ -201,7 +200,7 @@ function takeBack({ provider }: Life, stepKey: string, key: string): void {
     effect.isOn = false;
     effect.undone += 1;
   } else {
-    provider.registered.set(key, (provider.registered.get(key) ?? 0) + 1);
+    provider.inVain.set(key, (provider.inVain.get(key) ?? 0) + 1);
   }
 }
 
@@ -377,7 +376,7 @@ function answeredTo(value: unknown): string | undefined {
 
 /** Runs a node. Returns `false` if its branch returns. */
 function* run(node: Node, place: Place): Steps<boolean> {
-  const { life, branch } = place;
+  const { branch } = place;
   switch (node.kind) {
     case 'throw':
       throw Object.assign(new Error(`thrown by ${node.node}`), { code: 'own' });
@@ -392,15 +391,6 @@ function* run(node: Node, place: Place): Steps<boolean> {
       yield* pivot(node.id);
       take(node, place, 'value', 'passed');
       return true;
-    case 'register': {
-      const who = whoOf(node, place);
-      const undo = node.named
-        ? undoNamed(life).with({ who: '' })
-        : async (facts: { idempotencyKey: string }) => takeBack(life, '', facts.idempotencyKey);
-      yield* compensate(undo as never, { id: node.id });
-      place.trace.push({ who, outcome: 'value', value: 'registered' });
-      return true;
-    }
     case 'sequence':
       for (const each of node.nodes) if (!(yield* run(each, place))) return false;
       return true;

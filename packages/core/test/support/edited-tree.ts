@@ -89,14 +89,6 @@ export interface PivotNode {
   readonly id: string;
 }
 
-/** An undo registered with `compensate()`. */
-export interface RegisterNode {
-  readonly kind: 'register';
-  readonly node: number;
-  readonly id: string;
-  readonly named: boolean;
-}
-
 /** A command or a statement. */
 export type Leaf = StepNode | AskNode | OpenNode | PollNode | SleepNode | PlainNode;
 
@@ -171,7 +163,6 @@ export interface PatchedNode {
 export type Node =
   | Leaf
   | PivotNode
-  | RegisterNode
   | SequenceNode
   | NestNode
   | GroupNode
@@ -340,7 +331,7 @@ export class Maker {
   leaf(): Node {
     const { draw } = this;
     const kind = draw.int(100);
-    if (kind < 42) return this.step();
+    if (kind < 42 || kind >= 97) return this.step();
     if (kind < 66) return this.ask();
     const node = this.number();
     if (kind < 71) {
@@ -368,8 +359,7 @@ export class Maker {
     if (kind < 94)
       return { kind: draw.pick(['checkpoint', 'now', 'random', 'progress'] as const), node };
     if (kind < 95) return { kind: draw.pick(['throw', 'abort', 'return'] as const), node };
-    if (kind < 97) return { kind: 'pivot', node, id: this.id('pivot', node) };
-    return { kind: 'register', node, id: this.id('undo', node), named: draw.chance(50) };
+    return { kind: 'pivot', node, id: this.id('pivot', node) };
   }
 
   step(): StepNode {

@@ -355,16 +355,6 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
     change: put('after', (maker) => ({ kind: 'pivot', node: maker.number(), id: 'newPivot' })),
   },
   'remove a pivot': { change: remove(({ kind }) => kind === 'pivot') },
-  'register an undo': {
-    change: put('after', (maker) => ({
-      kind: 'register',
-      node: maker.number(),
-      id: 'newUndo',
-      named: maker.draw.chance(50),
-    })),
-  },
-  'remove a registered undo': { change: remove(({ kind }) => kind === 'register') },
-  'name a registered undo': { change: one(['register'], ({ named }) => ({ named: !named })) },
   'add now()': { change: put('before', plain('now')) },
   'add random()': { change: put('before', plain('random')) },
   'add a checkpoint': { change: put('before', plain('checkpoint')) },

@@ -9,7 +9,6 @@ import {
   allSettled,
   call,
   checkpoint,
-  compensate,
   compensator,
   elicit,
   patched,
@@ -23,7 +22,7 @@ import {
   type Saga,
   type Schema,
 } from '../../src/index.ts';
-import type { BoundUndo, UndoContext, UndoFunction } from '../../src/model/undo-types.ts';
+import type { UndoContext } from '../../src/model/undo-types.ts';
 import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
 import { accepted, refused } from './drive.ts';
@@ -47,7 +46,8 @@ export type Piece =
       readonly refusable: boolean;
       readonly ttl: number | undefined;
     }
-  | { readonly kind: 'register'; readonly work: 'function' | 'steps' | 'named' }
+  /** A step that only has an undo. */
+  | { readonly kind: 'hold'; readonly undo: 'function' | 'steps' | 'named' }
   | { readonly kind: 'pivot' | 'throw' }
   | { readonly kind: 'abort' | 'checkpoint' | 'patched' }
   | { readonly kind: 'sleep'; readonly ms: number }
@@ -177,7 +177,7 @@ class Walk {
         throw Object.assign(new Error('own'), { name: 'OwnError' });
       case 'step':
       case 'ask':
-      case 'register':
+      case 'hold':
       case 'abort':
       case 'checkpoint':
       case 'patched':
@@ -240,16 +240,16 @@ class Walk {
           schema: Form,
           ...(piece.ttl === undefined ? {} : { timeout: piece.ttl }),
         });
-      case 'register': {
-        const undo: UndoFunction<undefined, undefined> | BoundUndo =
-          piece.work === 'function'
-            ? (context: UndoContext<undefined, undefined>) =>
-                ledger.cancel(context, context.stepKey)
-            : piece.work === 'steps'
-              ? this.#undoSteps()
-              : cancelOf(this.#stage).with({ key: 'registered' });
-        return compensate(undo, { id: 'registered', retry: { attempts: 2, delay: 5 } });
-      }
+      case 'hold':
+        return step('held', () => undefined, {
+          compensate:
+            piece.undo === 'function'
+              ? (context) => ledger.cancel(context, context.stepKey)
+              : piece.undo === 'steps'
+                ? this.#undoSteps()
+                : cancelOf(this.#stage).for(() => ({ key: 'held' })),
+          undo: { retry: { attempts: 2, delay: 5 } },
+        });
       case 'abort':
         return abort('enough');
       case 'checkpoint':
@@ -323,9 +323,9 @@ const steps: fc.Arbitrary<Piece> = fc.record({
   unknown: fc.boolean(),
   retried: fc.boolean(),
 });
-const registers: fc.Arbitrary<Piece> = fc.record({
-  kind: fc.constant('register' as const),
-  work: fc.constantFrom('function', 'steps', 'named'),
+const holds: fc.Arbitrary<Piece> = fc.record({
+  kind: fc.constant('hold' as const),
+  undo: fc.constantFrom('function', 'steps', 'named'),
 });
 const flat = (kind: 'pivot' | 'abort' | 'throw' | 'checkpoint' | 'patched'): fc.Arbitrary<Piece> =>
   fc.constant<Piece>({ kind });
@@ -360,7 +360,7 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
     });
     return fc.oneof(
       { weight: 8, arbitrary: steps },
-      { weight: 2, arbitrary: registers },
+      { weight: 2, arbitrary: holds },
       ...(asks ? [{ weight: 3, arbitrary: ask }] : []),
       {
         weight: 2,

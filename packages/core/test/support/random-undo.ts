@@ -6,7 +6,6 @@ import {
   all,
   allSettled,
   checkpoint,
-  compensate,
   compensator,
   elicit,
   pivot,
@@ -40,8 +39,6 @@ export interface Book {
 /** A piece of a saga. */
 export type Node =
   | Book
-  /** Something done without a step's own undo, which is registered behind it. */
-  | { readonly kind: 'register'; readonly undo: 'function' | 'named' }
   | { readonly kind: 'ask'; readonly id: string; readonly outcome: boolean; readonly ttl: boolean }
   | { readonly kind: 'pivot' | 'abort' | 'throw' | 'checkpoint' }
   | { readonly kind: 'sleep'; readonly ms: number }
@@ -147,20 +144,6 @@ export function sagaOf(
       case 'book':
         yield* book(node, time);
         return;
-      case 'register': {
-        const path = yield* step('plain', ({ idempotencyKey }) => {
-          ledger.undoable.add(pathOf(idempotencyKey));
-          ledger.do(pathOf(idempotencyKey), idempotencyKey);
-          return pathOf(idempotencyKey);
-        });
-        yield* compensate(
-          node.undo === 'named'
-            ? named.with({ path })
-            : ({ idempotencyKey }) => ledger.undo(path, idempotencyKey),
-          { retry: 1, label: path },
-        );
-        return;
-      }
       case 'ask':
         yield* ask(node);
         return;
@@ -251,13 +234,6 @@ export function trees(options: { readonly parallel: boolean }): fc.Arbitrary<Nod
   const make = (depth: number, branched: boolean): fc.Arbitrary<Node> => {
     const flat = fc.oneof(
       { weight: 6, arbitrary: bookNode },
-      {
-        weight: 1,
-        arbitrary: fc.record({
-          kind: fc.constant('register' as const),
-          undo: fc.constantFrom('function' as const, 'named' as const),
-        }) as fc.Arbitrary<Node>,
-      },
       {
         weight: 2,
         arbitrary: fc.record({

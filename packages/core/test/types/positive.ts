@@ -10,7 +10,6 @@ import {
   allSettled,
   call,
   checkpoint,
-  compensate,
   compensator,
   continueAs,
   elicit,
@@ -36,7 +35,6 @@ import {
   type SagaInfo,
   type Settled,
 } from '../../src/index.ts';
-import type { BoundUndo } from '../../src/model/undo-types.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
 import type { Services } from '../../src/model/register.ts';
 import type { Provenance, Root, SampleResult } from '../../src/model/client-step.ts';
@@ -192,7 +190,6 @@ const refund = compensator(
     expectType<Equal<typeof services, unknown>>();
   },
 );
-expectType<Equal<ReturnType<typeof refund.with>, BoundUndo>>();
 
 export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
   const booked = yield* step('book', ({ input }) => ({ id: input.room.length, at: new Date(0) }), {
@@ -242,16 +239,18 @@ export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, fu
     })),
   });
   expectType<Equal<typeof charged, { charge: string; cents: number }>>();
-  const registered = yield* compensate(({ result, input }) => {
-    expectType<Equal<[typeof result, typeof input], [undefined, undefined]>>();
+  const held = yield* step('hold', () => undefined, {
+    compensate: ({ result, input }) => {
+      expectType<Equal<[typeof result, typeof input], [undefined, undefined]>>();
+    },
   });
-  yield* compensate(refund.with({ charge: 'c', amount: 1 }), {
-    id: 'named',
+  yield* step('named', () => undefined, {
+    compensate: refund.for(() => ({ charge: 'c', amount: 1 })),
     label: 'the charge',
-    retry: 2,
+    undo: { retry: 2 },
   });
   const passed = yield* pivot('paid');
-  expectType<Equal<[typeof registered, typeof passed], [void, void]>>();
+  expectType<Equal<[typeof held, typeof passed], [undefined, void]>>();
   if (booked.id === 1) {
     // The code after `abort` is unreachable for the compiler.
     const never = yield* abort('enough');

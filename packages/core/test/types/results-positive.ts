@@ -5,7 +5,6 @@
  */
 import { z } from 'zod';
 import {
-  compensate,
   compensator,
   poll,
   step,
@@ -13,7 +12,7 @@ import {
   type Json,
   type Schema,
 } from '../../src/index.ts';
-import type { BoundUndo, UndoFunction } from '../../src/model/undo-types.ts';
+import type { UndoFunction } from '../../src/model/undo-types.ts';
 import type { Command, ForkSensitiveCommand, Steps } from '../../src/model/command.ts';
 import { expectType, type Equal } from './equal.ts';
 
@@ -179,8 +178,9 @@ export const helpers = {
     step('x', load, { compensate: ({ result }) => undo(result) }),
   undoesBy: <T>(load: () => Promise<T>, undo?: UndoFunction<T, undefined>): Command<T> =>
     step('x', load, { ...(undo ? { compensate: undo } : {}), retry: 3 }),
-  registers: (undo: UndoFunction<undefined, undefined> | BoundUndo) => compensate(undo),
-  registersAs: <U>(undo: () => U) => compensate(undo),
+  holds: (undo: UndoFunction<undefined, undefined>) =>
+    step('x', () => undefined, { compensate: undo }),
+  holdsAs: <U>(undo: () => U) => step('x', () => undefined, { compensate: () => undo() }),
 };
 
 const refund = compensator('refund', z.object({ n: z.number() }), () => {});
@@ -212,9 +212,6 @@ export const undone = [
           },
         }),
   }),
-  compensate(async ({ stepKey }) => stepKey),
-  compensate(function* () {
-    yield* step('undo', () => 1);
-  }),
-  compensate(refund.with({ n: 1 })),
+  step('x', () => undefined, { compensate: async ({ stepKey }) => stepKey }),
+  step('x', () => undefined, { compensate: refund.for(() => ({ n: 1 })) }),
 ];

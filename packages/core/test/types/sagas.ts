@@ -10,7 +10,6 @@ import {
   approval,
   call,
   checkpoint,
-  compensate,
   compensator,
   continueAs,
   elicit,
@@ -213,7 +212,7 @@ export const named = saga({ ...of('named'), forks: 'refuse' }, function* () {
     ),
     unknown: 'compensate',
   });
-  yield* compensate(release.with({ hold: 'h' }));
+  yield* step('d', () => undefined, { compensate: release.for(() => ({ hold: 'h' })) });
   return 'done';
 });
 

@@ -7,7 +7,6 @@ export const groups: ReadonlySet<string> = new Set(['all', 'allSettled', 'race']
 /** Commands whose functions run as steps, outside of replay. */
 export const effects: ReadonlySet<string> = new Set([
   'approval',
-  'compensate',
   'elicit',
   'elicit.outcome',
   'poll',

@@ -71,7 +71,6 @@ export const cases: Cases = {
       `yield* elicit('a', { message, schema, fallback: () => { fetch(url); return {}; } });`,
       'floating',
     ),
-    invalid(`yield* compensate(() => { fetch(url); });`, 'floating'),
     // Functions of the file
     {
       code: code(

@@ -15,7 +15,6 @@ export const cases: Cases = {
       `yield* poll('ready', () => fetch(url).then((r) => r.ok || undefined), { every: 1, timeout: 2 });`,
     ),
     valid(`yield* elicit('ok', { message: 'Ok?', schema, fallback: () => ({ at: Date.now() }) });`),
-    valid(`yield* compensate(() => fetch(url));`),
     // A function that only steps call
     valid(`const load = async () => fetch(url); yield* step('load', load);`),
     valid(

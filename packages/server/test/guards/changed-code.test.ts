@@ -1,6 +1,5 @@
 import {
   checkpoint,
-  compensate,
   createSagaHost,
   generateKey,
   memoryStore,
@@ -127,13 +126,13 @@ describe('a deployment with code that does not match', () => {
         yield* book('a');
         if (isNew) yield* pivot('paid');
         yield* step('b', () => void did.push('b'));
-        yield* compensate(() => void did.push('undo b'), { id: 'registered' });
+        yield* step('hold', () => undefined, { compensate: () => void did.push('undo b') });
         yield* checkpoint();
       });
     const { token } = suspended(await make(false).start('order', {}));
     expect(await make(true).resume(token, [])).toMatchObject({
       compensated: [{ stepId: 'a' }],
-      uncompensated: [{ stepId: 'b' }, { stepId: 'registered' }].toReversed(),
+      uncompensated: [{ stepId: 'hold' }, { stepId: 'b' }],
     });
     expect(did).toEqual(['a', 'b', 'undo a']);
     expect(told).toEqual(['settled']);

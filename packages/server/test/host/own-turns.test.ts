@@ -1,6 +1,5 @@
 import {
   checkpoint,
-  compensate,
   continueAs,
   elicit,
   memoryStore,
@@ -133,7 +132,7 @@ describe('a token that can only continue an undo', () => {
     };
     const retry = { attempts: 2, delay: wait, maxDelay: wait, jitter: false };
     return function* (late: (ms: number) => void): Steps<string> {
-      yield* compensate(undo, { retry });
+      yield* step('hold', () => undefined, { compensate: undo, undo: { retry } });
       return yield* failsAfter(30_000)(late);
     };
   }
@@ -175,7 +174,7 @@ describe('a token that can only continue an undo', () => {
     const waits = suspended(await host.resume(charged.token));
     expect(waits).toMatchObject({ retryAfterMs: 5 * hour, expiresAt: clock.now + 6 * hour });
     clock.now += 6 * hour;
-    const end = { status: 'failed', compensated: [{ stepId: 'compensate' }, { stepId: 'charge' }] };
+    const end = { status: 'failed', compensated: [{ stepId: 'hold' }, { stepId: 'charge' }] };
     expect(await host.resume(waits.token)).toMatchObject(end);
     expect(did).toEqual(['charge', 'refund']);
   });
@@ -188,8 +187,10 @@ describe('a token that can only continue an undo', () => {
     );
     const { host, clock } = order(
       function* (late) {
-        yield* compensate(function* () {
-          yield* step('call', () => undefined, { once: true });
+        yield* step('hold', () => undefined, {
+          *compensate() {
+            yield* step('call', () => undefined, { once: true });
+          },
         });
         return yield* failsAfter(10_000)(late);
       },

@@ -1,8 +1,6 @@
 import {
-  abort,
   all,
   approval,
-  compensate,
   continueAs,
   elicit,
   memoryStore,
@@ -65,11 +63,11 @@ describe('with a handshake, a lost first response has done nothing', () => {
     expect(did).toEqual([]);
   });
 
-  test('if an undo is registered before a step that has none', async () => {
+  test('if a step that only has an undo comes before a step that has none', async () => {
     const did: string[] = [];
     const world = queued(
       pays(function* (): Steps<void> {
-        yield* compensate(() => void did.push('release'), { id: 'release' });
+        yield* step('hold', () => undefined, { compensate: () => void did.push('release') });
         yield* step('reserve', () => void did.push('reserve'));
       }),
       handshake,
@@ -245,27 +243,6 @@ describe('with a queue, a first step that can be undone', () => {
     completed(await queued(look, { guard: { store } }).host.start('look', {}));
     expect(did).toEqual(['mail', 'caught', 'after']);
   });
-
-  test.each(['full', 'down'] as const)(
-    'is not run, and its registered undo is, if the guard is %s',
-    async (how) => {
-      const did: string[] = [];
-      const store = storeWithGuard(() => ({
-        begin: () => (how === 'down' ? Promise.reject(new Error('down')) : 'full'),
-      }));
-      const world = queued(
-        pays(function* (): Steps<void> {
-          yield* step('book', () => void did.push('book'));
-          yield* compensate(() => void did.push('unbook'), { id: 'unbook' });
-          yield* step('charge', () => void did.push('charge'));
-          yield* abort('No.');
-        }),
-        { guard: { store } },
-      );
-      expect(await tried(world.host.start('pay', {}))).toMatchObject({ status: 'failed' });
-      expect(did).toEqual(['book', 'unbook']);
-    },
-  );
 });
 
 test('with the hook of a queue, a call with a key tells it before its first step', async () => {

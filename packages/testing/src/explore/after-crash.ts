@@ -63,7 +63,7 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
   const left = forgotten(explored, options);
   if (left !== undefined) return left;
   const { trace, uncompensated, compensated } = run;
-  const isPastPivot = trace.some((entry) => entry.type === 'passed' && entry.kind === 'pivot');
+  const isPastPivot = trace.some(({ type }) => type === 'passed');
   // A named turn covers all steps of the turn.
   if (isPastPivot || uncompensated.some((id) => /^turn \d+$/.test(id))) return undefined;
   const known = new Set(trace.flatMap(({ ...entry }) => (entry.type === 'ran' ? [entry.id] : [])));

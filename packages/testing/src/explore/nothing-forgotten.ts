@@ -61,7 +61,7 @@ function standing(
   { trace, ...run }: Explored['run'],
   options: ExploreOptions,
 ): Violation | undefined {
-  const isPastPivot = trace.some((entry) => entry.type === 'passed' && entry.kind === 'pivot');
+  const isPastPivot = trace.some(({ type }) => type === 'passed');
   const isUndone = (id: string): boolean => run.compensated.includes(id);
   const left = run.standing.find(
     (id) =>
@@ -82,14 +82,11 @@ function happenedIn(trace: Explored['run']['trace']): readonly Happened[] {
   const list: Happened[] = [];
   let past = false;
   for (const entry of trace) {
-    if (entry.type === 'passed' && entry.kind === 'pivot') {
+    if (entry.type === 'passed') {
       past = true;
       list.length = 0;
     } else if (past) {
       continue;
-    } else if (entry.type === 'passed') {
-      // An undo registered by `compensate` covers the steps before it.
-      list.pop();
     } else if (entry.type === 'ran' && !entry.id.startsWith('~')) {
       const open = list.findIndex(({ id }) => id === entry.id);
       if (open !== -1) list.splice(open, 1);

@@ -47,7 +47,7 @@ export type TraceEvent =
     }
   | { readonly type: 'retried'; readonly id: string; readonly attempt: number }
   | { readonly type: 'waited'; readonly ms: number }
-  | { readonly type: 'passed'; readonly id: string; readonly kind: 'pivot' | 'compensate' }
+  | { readonly type: 'passed'; readonly id: string }
   | { readonly type: 'undone'; readonly id: string; readonly key: string | undefined }
   | { readonly type: 'undoFailed'; readonly id: string; readonly error: unknown }
   | { readonly type: 'uncompensated'; readonly id: string }
@@ -118,8 +118,7 @@ const lines: ByEvent<string> = {
   failed: ({ id, error }) => `failed ${id}: ${showError(error)}`,
   retried: ({ id }) => `retried ${id}`,
   waited: ({ ms }) => `waited ${ms} ms${ms < 60_000 ? '' : ` (${durationOf(ms)})`}`,
-  passed: ({ id, kind }) =>
-    kind === 'pivot' ? `passed ${id}: no way back` : `registered undo ${id}`,
+  passed: ({ id }) => `passed ${id}: no way back`,
   undone: ({ id }) => `undid ${id}`,
   undoFailed: ({ id, error }) => `failed to undo ${id}: ${showError(error)}`,
   uncompensated: ({ id }) => `left ${id}`,

@@ -98,10 +98,7 @@ export function observe(world: World, event: StepEvent): void {
       else world.tell({ type: 'undoFailed', id: undoes, error });
       return;
     case 'passed':
-      if (event.kind === 'patched') return;
-      // An unnamed undo is registered again in each turn that reaches it.
-      if (event.kind !== 'compensate' || !world.knows(id))
-        world.tell({ type: 'passed', id, kind: event.kind === 'pivot' ? 'pivot' : 'compensate' });
+      if (event.kind === 'pivot') world.tell({ type: 'passed', id });
       return;
     case 'answered':
       answered(world, id);

@@ -220,7 +220,7 @@ export class World {
       if (rule.kind === 'deny' && rule.need === need) this.use(rule);
   }
 
-  /** `true` if the trace has a step or a registered undo of this ID. */
+  /** `true` if the trace has a step of this ID. */
   knows(id: string): boolean {
     return this.trace.some((entry) => 'id' in entry && entry.id === id);
   }
