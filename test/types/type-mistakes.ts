@@ -154,6 +154,11 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
     says: /Property 'bind' is missing in type 'Compensator</,
   },
 
+  'an undo of a step without an effect': {
+    code: undone("yield* step('a', () => 1, { reads: true, compensate: () => {} });"),
+    says: /A step without an effect is neither undone nor run only once/,
+  },
+
   // Undos that ask
   'an undo that asks': {
     code: undone(

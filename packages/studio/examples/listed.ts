@@ -158,7 +158,6 @@ export const listed: readonly Listed[] = [
   guide('paging', 'Read page by page'),
   alone('browse', 'Ask before each page', 'test/docs/guides/paging.ts#ask', {
     options: '{ input: {} }',
-    harmless: ['page*'],
   }),
   alone('oauth', 'Sign in to another service', 'test/docs/guides/oauth.ts#tool', {
     options: "{ user: { subject: 'ann' } }",
@@ -173,7 +172,6 @@ export const listed: readonly Listed[] = [
   }),
   alone('resource', 'Read a resource', 'test/docs/guides/prompts.ts#resource', {
     options: "{ input: { uri: 'orders://17' } }",
-    harmless: ['read'],
   }),
   alone('tasks', 'Make a long report', 'test/docs/guides/tasks.ts#tool', {
     rules: ".on.step('rows', ({ attempt }) => (attempt < 3 ? undefined : 1_000))",
@@ -245,7 +243,7 @@ export const listed: readonly Listed[] = [
     options: "{ input: { text: 'A text of more than ten words, to see how it ends.' } }",
   }),
   effect('ask', 'listRoots'),
-  effect('wait', 'checkpoint', { harmless: ['page*'] }),
+  effect('wait', 'checkpoint'),
   effect('wait', 'sleep'),
   alone('until', 'sleep until a date', 'test/docs/effects/wait.ts#until', {
     options: "{ input: { at: '2030-01-15T12:01:00Z' }, clock: new Date('2030-01-15T12:00:00Z') }",
@@ -269,8 +267,8 @@ export const listed: readonly Listed[] = [
   effect('change', 'patched', { harmless: ['check', 'ship'] }),
   effect('change', 'continueAs', { options: '{ input: {} }' }),
   effect('run', 'step', { options: "{ input: { customer: 'acme' } }", harmless: ['create'] }),
-  effect('run', 'all', { harmless: ['forecast'] }),
-  effect('run', 'allSettled', { harmless: ['city*'] }),
+  effect('run', 'all'),
+  effect('run', 'allSettled'),
   effect('run', 'race'),
   effect('run', 'scope'),
   effect('run', 'call', { options: "{ input: { name: 'Ada' } }", harmless: ['greet/translate'] }),

@@ -46,7 +46,7 @@ export const book = saga({ name: 'book', version: '1' }, function* () {
   const { arrival, departure, forecast } = yield* all({
     arrival: elicit('arrival', { message: 'When do you arrive?', schema: Day }),
     departure: elicit('departure', { message: 'When do you leave?', schema: Day }),
-    forecast: step('forecast', () => weather('Rome')),
+    forecast: step('forecast', () => weather('Rome'), { reads: true }),
   });
   return `${arrival.date} to ${departure.date}, ${forecast}.`;
 });
@@ -55,8 +55,8 @@ export const book = saga({ name: 'book', version: '1' }, function* () {
 // #region allSettled
 export const report = saga({ name: 'report', version: '1' }, function* () {
   const cities = yield* allSettled([
-    step('city', () => weather('Rome'), { key: 'rome' }),
-    step('city', () => weather('Oslo'), { key: 'oslo' }),
+    step('city', () => weather('Rome'), { key: 'rome', reads: true }),
+    step('city', () => weather('Oslo'), { key: 'oslo', reads: true }),
   ]);
   return cities.map((city) => (city.status === 'fulfilled' ? city.value : 'unknown')).join(', ');
 });

@@ -13,9 +13,9 @@ const ci = {
 
 // #region checkpoint
 export const list = saga({ name: 'list', version: '1' }, function* () {
-  const first = yield* step('page', () => 'order 1\norder 2', { key: '1' });
+  const first = yield* step('page', () => 'order 1\norder 2', { key: '1', reads: true });
   yield* checkpoint(first); // ends the request; the client shows the page and continues
-  return yield* step('page', () => 'order 3', { key: '2' });
+  return yield* step('page', () => 'order 3', { key: '2', reads: true });
 });
 // #endregion checkpoint
 

@@ -21,7 +21,7 @@ export const deleteProject = saga(
     needs: ['elicitation'],
   },
   function* ({ project }) {
-    const files = yield* step('count', () => store.count(project));
+    const files = yield* step('count', () => store.count(project), { reads: true });
     const { name } = yield* elicit('confirm', {
       message: `This deletes ${files} files for good. Type "${project}" to confirm.`,
       schema: Confirmation,

@@ -17,7 +17,7 @@ const From = z.object({ after: z.int().min(0).default(0) });
 export const listOrders: Saga<typeof From, undefined> = saga(
   { name: 'list_orders', version: '1', description: 'Lists all orders, page by page', input: From },
   function* ({ after }) {
-    const { lines, next } = yield* step('page', () => shop.list(after), { retry: 3 });
+    const { lines, next } = yield* step('page', () => shop.list(after), { reads: true, retry: 3 });
     const page = lines.join('\n');
     if (next === undefined) return page;
     yield* checkpoint(page);
@@ -37,7 +37,7 @@ export const browseOrders: Saga<typeof From, undefined> = saga(
     input: From,
   },
   function* ({ after }) {
-    const { lines, next } = yield* step('page', () => shop.list(after), { retry: 3 });
+    const { lines, next } = yield* step('page', () => shop.list(after), { reads: true, retry: 3 });
     if (next === undefined) return lines.join('\n');
     const answer = yield* elicit.outcome('more', {
       message: `${lines.join('\n')}\n\nMore?`,

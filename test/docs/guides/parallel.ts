@@ -9,7 +9,7 @@ const Dates = z.object({ from: z.iso.date(), to: z.iso.date() });
 const Choice = z.object({ hotel: z.string() });
 
 function* chooseHotel(city: string): Steps<string> {
-  const found = yield* step('search', () => hotels(city));
+  const found = yield* step('search', () => hotels(city), { reads: true });
   const { hotel } = yield* elicit('choice', {
     message: `Which hotel? ${found.join(', ')}`,
     schema: Choice,
@@ -23,7 +23,7 @@ export const planTrip = saga(
     const { dates, hotel, forecast } = yield* all({
       dates: elicit('dates', { message: 'From when to when?', schema: Dates }),
       hotel: chooseHotel(city), // its steps are `hotel/search` and `hotel/choice`
-      forecast: step('forecast', () => weather(city)),
+      forecast: step('forecast', () => weather(city), { reads: true }),
     });
     return `${hotel}, ${dates.from} to ${dates.to}, ${forecast}.`;
   },

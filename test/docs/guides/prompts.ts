@@ -33,7 +33,7 @@ export const order = resourceSaga(
     complete: { id: (start) => orders.ids(start) },
   },
   function* ({ id }) {
-    return yield* step('read', () => orders.read(id));
+    return yield* step('read', () => orders.read(id), { reads: true });
   },
 );
 // #endregion resource

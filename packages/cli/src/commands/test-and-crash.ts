@@ -82,7 +82,7 @@ const exploring = (
 export const test: Command = exploring(all, {
   name: 'test',
   summary: 'tries every crash, failure, refusal, and fork of the sagas or scripts in a file',
-  example: 'mcp-saga test sagas/refund.ts --harmless look-up',
+  example: 'mcp-saga test sagas/refund.ts --harmless mail',
 });
 
 export const crashes: Command = exploring(crash, {

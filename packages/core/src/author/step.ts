@@ -97,6 +97,14 @@ export interface StepOptions<
    */
   readonly compress?: boolean;
   /**
+   * `true` for a step without an effect, such as a read of a database. It may run again, and nothing
+   * has to undo or name it: the explorers of `@mcp-saga/testing` accept both, a step of unknown
+   * outcome counts as failed, and the step may run before a question that was created and not yet
+   * asked. It is still recorded once. Excludes `compensate`, `unknown`, `undo`, and `once`. Default
+   * `false`.
+   */
+  readonly reads?: CheckedReads<Undo, Once>;
+  /**
    * Runs the step at most once, by a claim at the host's guard. If an earlier run made the claim,
    * the step fails with an unknown outcome. Needs a guard.
    */
@@ -167,13 +175,15 @@ const names: NamesOf<AnyStepOptions> = {
   unknown: true,
   undo: true,
   once: true,
+  reads: true,
   keep: true,
   compress: true,
   label: true,
 };
 
 /** Options of a step of any types. */
-interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate'> {
+interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate' | 'reads'> {
+  readonly reads?: boolean;
   readonly compensate?: UndoFunction<never, never> | BoundCompensator<never, never> | undefined;
 }
 
@@ -184,6 +194,13 @@ interface Absent {
 }
 
 type IsAbsent<U> = [0] extends [1 & U] ? false : [U, Absent] extends [Absent, U] ? true : false;
+
+/** Type of `reads` beside an undo or `once`, which a step without an effect cannot have. */
+type CheckedReads<Undo, Once> = [IsAbsent<Undo>, Once] extends [true, false]
+  ? boolean
+  : unknown extends Undo
+    ? boolean
+    : false | 'A step without an effect is neither undone nor run only once';
 
 /** Command of a step. It requires `forks` if the step can be undone, or runs once. */
 type StepCommand<R, Undo, Once> = [IsAbsent<Undo>, Once] extends [true, false]
@@ -231,6 +248,8 @@ export function step<
   if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
   if (given !== none) assertKnownOptions('step', id, given, names);
   const { input, key, retry, timeout, keep = true, compress = false, once = false } = given;
+  const { reads = false } = given;
+  if (reads) assertOnlyReads(id, given);
   if (input !== undefined && !isJson(input)) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
   return command<never>({
@@ -242,11 +261,24 @@ export function step<
     keep,
     compress,
     once,
+    reads,
     retry: toRetryPlan(id, retry),
     timeoutMs: checkedTimeout(id, timeout),
     undo: toStepUndo(id, given),
     of: undefined,
   }) as StepCommand<Keep extends false ? void : R, Undo, Once>;
+}
+
+/** Refuses options of an effect, which a step that only reads does not have. */
+function assertOnlyReads(id: string, { compensate, unknown, undo, once }: AnyStepOptions): void {
+  const ofEffects = { compensate, unknown, undo, once: once === true ? once : undefined };
+  const [other] = Object.entries(ofEffects).find(([, value]) => value !== undefined) ?? [];
+  if (other === undefined) return;
+  throw new AuthoringError(
+    `Step '${id}' has reads: true and ${other}, but a step without an effect is neither undone nor run only once. ` +
+      `Leave out ${other}, or leave out reads if the step has an effect.`,
+    { anchor: 'undos' },
+  );
 }
 
 function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {

@@ -62,6 +62,11 @@ export function isEffect({ spec }: { readonly spec: EffectSpec }): boolean {
   return effects[spec.kind].place !== undefined;
 }
 
+/** `true` for a step without an effect, which may run again, and which nothing has to undo. */
+export function onlyReads(spec: EffectSpec): boolean {
+  return spec.kind === 'step' && spec.reads;
+}
+
 /** The capability that a client needs for a command. `wait` for a command that takes time. */
 export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
   return effectOf(spec).question?.need ?? 'wait';

@@ -253,6 +253,8 @@ export interface StepEvent {
   readonly path: string;
   /** The attempt, from 1, of a server step. */
   readonly attempt?: number;
+  /** `true` for a step without an effect (`reads: true`). */
+  readonly reads?: boolean;
   /** The thrown value, of a failed attempt: for hooks, never for the wire. */
   readonly error?: unknown;
 }

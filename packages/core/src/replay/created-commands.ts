@@ -19,6 +19,7 @@ import {
   effectOf,
   hasDescriptor,
   isEffect,
+  onlyReads,
   specOf,
   type CommandLog,
   type CommandSpec,
@@ -145,7 +146,7 @@ function asksSomebody(spec: CommandSpec | undefined): boolean {
 
 /** `true` for a command that only reads, reports, or waits: a result is true without it. */
 function isHarmless(spec: CommandSpec): boolean {
-  if (hasDescriptor(spec)) return !isEffect({ spec }) && spec.kind !== 'call';
+  if (hasDescriptor(spec)) return onlyReads(spec) || (!isEffect({ spec }) && spec.kind !== 'call');
   return spec.kind === 'progress' || spec.kind === 'log' || spec.kind === 'patched';
 }
 

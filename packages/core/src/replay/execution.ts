@@ -26,6 +26,7 @@ import {
   isAskedOfClient,
   isEffect,
   noting,
+  onlyReads,
   type CommandSpec,
   type EffectSpec,
 } from '../effects/effect-of.ts';
@@ -157,7 +158,8 @@ export class Execution implements BranchHost, FiberHost {
    */
   questionBefore({ spec, path, fiber, attempts, asked }: Task): AuthoringError | undefined {
     const isFirst = attempts === 0 && asked === 0;
-    if (!isFirst || !isEffect({ spec }) || isAskedOfClient(spec.kind)) return undefined;
+    if (!isFirst || !isEffect({ spec }) || isAskedOfClient(spec.kind) || onlyReads(spec))
+      return undefined;
     return this.created.questionBefore(fiber, path);
   }
 

@@ -2,6 +2,7 @@ import {
   effectOf,
   fingerprintOf,
   isAskedOfClient,
+  onlyReads,
   outcomeOf,
   type EffectSpec,
 } from '../effects/effect-of.ts';
@@ -267,7 +268,7 @@ export class Tasks {
     if (spec.kind !== 'step') return;
     if (isDone(type)) {
       this.#host.stack.done(path, spec, copy, sealed);
-      endingFiber(task.fiber)?.lastSteps.push(path);
+      if (!spec.reads) endingFiber(task.fiber)?.lastSteps.push(path);
     } else if (type === 'unknown' || (type === 'withdrawn' && unknown)) {
       this.#host.stack.unknown(path, spec);
     }
@@ -290,11 +291,15 @@ function copierOf({ text }: TaskEntry): () => unknown {
 
 /**
  * Path of the interrupted turn that may have executed a step and later steps, if the step now ends
- * otherwise.
+ * otherwise. A read that fails has no effect itself, but effects may have followed it.
  */
-function interruptedAt({ interruptedTurn, discarded }: Task, type: EntryType): string | undefined {
+function interruptedAt(
+  { interruptedTurn, discarded, spec }: Task,
+  type: EntryType,
+): string | undefined {
   if (interruptedTurn === undefined || type === 'retry') return undefined;
-  return type === 'unknown' || discarded ? pathOfTurn(interruptedTurn) : undefined;
+  const hasFailed = type === 'unknown' || (type === 'failed' && onlyReads(spec));
+  return hasFailed || discarded ? pathOfTurn(interruptedTurn) : undefined;
 }
 
 /** Innermost fiber around a step that was told to end. */

@@ -92,6 +92,7 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
     keep: false,
     compress: false,
     once: false,
+    reads: false,
     retry: undo.policy.retry,
     timeoutMs: undo.policy.timeoutMs,
     undo: undefined,

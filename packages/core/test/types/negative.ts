@@ -154,6 +154,10 @@ export const undone = saga({ ...options, forks: 'accept' }, function* () {
   yield* step('d', () => 1, { compensate: refund.for(({ result }) => ({ charge: result })) });
   // @ts-expect-error -- a named compensator is given with arguments
   yield* step('e', () => 1, { compensate: refund });
+  // @ts-expect-error -- an undo of a step without an effect
+  yield* step('g', () => 1, { compensate: () => {}, reads: true });
+  // @ts-expect-error -- a step without an effect that runs only once
+  yield* step('h', () => 1, { once: true, reads: true });
   // @ts-expect-error -- attempts are a number
   yield* step('f', () => 1, { compensate: () => {}, undo: { retry: 'often' } });
   // @ts-expect-error -- not a function

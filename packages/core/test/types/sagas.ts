@@ -157,6 +157,9 @@ export const commands = {
   retried: step('a', () => 1, { retry: 3, timeout: 5, key: 'k', label: 'l', compress: true }),
   once: step('a', () => 1, { once: true }),
   notOnce: step('a', () => 1, { once: false }),
+  reads: step('a', () => 1, { reads: true, once: false, compensate: undefined }),
+  readsPerhaps: step('a', () => 1, { reads: either }),
+  doesNotRead: step('a', () => 1, { reads: false, compensate: () => {} }),
   undone: step('a', () => 1, { compensate: () => {} }),
   undoneByThrowing: step('a', () => 1, {
     compensate: () => {
@@ -175,6 +178,9 @@ expectType<Equal<typeof commands.plain, Command<number>>>();
 expectType<Equal<typeof commands.retried, Command<number>>>();
 expectType<Equal<typeof commands.once, ForkSensitiveCommand<number>>>();
 expectType<Equal<typeof commands.notOnce, Command<number>>>();
+expectType<Equal<typeof commands.reads, Command<number>>>();
+expectType<Equal<typeof commands.readsPerhaps, Command<number>>>();
+expectType<Equal<typeof commands.doesNotRead, ForkSensitiveCommand<number>>>();
 expectType<Equal<typeof commands.undone, ForkSensitiveCommand<number>>>();
 expectType<Equal<typeof commands.undoneByThrowing, ForkSensitiveCommand<number>>>();
 expectType<Equal<typeof commands.notUndone, Command<number>>>();

@@ -205,7 +205,8 @@ class TurnRun {
       this.#commit(point, ids);
     const { observer } = plain;
     const observe = (event: StepEvent): void => {
-      if (event.type === 'started') this.#lease.begins(nameOf(event, ids));
+      // A read does no harm if another run has taken over the turn.
+      if (event.type === 'started' && event.reads !== true) this.#lease.begins(nameOf(event, ids));
       observer.observe(event);
     };
     const noted = { ...plain, observer: { ...observer, observe } };

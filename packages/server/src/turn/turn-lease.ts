@@ -96,7 +96,7 @@ export class Lease {
   #renewal: Promise<unknown> | undefined;
   #response: string | undefined;
   #hasCommitted = false;
-  /** Steps that this run has begun since the last commit. */
+  /** Effects that this run has begun since the last commit. */
   readonly #begun = new Set<string>();
   /** `true` until the first commit of a start that cannot be repeated. */
   #isUnnamed: boolean;
@@ -189,7 +189,7 @@ export class Lease {
   }
 
   /**
-   * Notes a step that this run has begun.
+   * Notes an effect that this run has begun.
    * @param name - name of the step for people
    */
   begins(name: string): void {

@@ -23,6 +23,7 @@ function processes() {
   const made = (name: string) =>
     saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* step('look', () => 1, { reads: true });
       yield* step(
         'first',
         async () => {
@@ -44,7 +45,7 @@ function processes() {
 }
 
 describe('a process that stands still until its lease has expired', () => {
-  it('starts no further step after another process has undone its saga, and names the last one', async () => {
+  it('starts no further step after another process has undone its saga, and names its last effect', async () => {
     const { clock, did, told, wake, began, one, other } = processes();
     const anonymous = { caller: 'anonymous' } as const;
     const answers = [accept('target', { target: 'x' })];
@@ -62,6 +63,7 @@ describe('a process that stands still until its lease has expired', () => {
     expect(error.code).toBe('busy');
     // Its step acted after the undo, which the result of the other process cannot know.
     expect(error.message).toContain("'first'");
+    expect(error.message).not.toContain("'look'");
     expect(told.errors).toEqual([error]);
     expect(did).toEqual(done);
     // A repetition gets the result of the process that undid the saga.

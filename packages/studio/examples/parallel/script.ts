@@ -5,6 +5,3 @@ import { planTrip } from './parallel.ts';
 export const script = testSaga(planTrip, { input: { city: 'Rome' } })
   .on.elicit('dates', { from: '2030-05-01', to: '2030-05-03' })
   .on.elicit('hotel/choice', { hotel: 'Grand Rome' });
-
-/** Searches change nothing. */
-export const harmless = ['hotel/search', 'forecast'];

@@ -2,6 +2,7 @@ import type { TestSaga } from '../run/test-saga.ts';
 import { toSource } from '../script/script-source.ts';
 import {
   isHarmless,
+  unlessHarmless,
   type Case,
   type Explored,
   type ExploreOptions,
@@ -69,7 +70,7 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
   const known = new Set(trace.flatMap(({ ...entry }) => (entry.type === 'ran' ? [entry.id] : [])));
   for (const id of [...compensated, ...uncompensated]) known.add(id);
   const denied = world.ledger.effects.find(
-    ({ id }) => !id.startsWith('~') && !known.has(id) && !isHarmless(id, options),
+    ({ id }) => !id.startsWith('~') && !known.has(id) && !isHarmless(id, options, world),
   );
   if (denied === undefined) return undefined;
   const { id } = denied;
@@ -79,8 +80,7 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
     what:
       `'${id}' happened in a request that died, the repeated request failed, and nothing undoes or names '${id}'. ` +
       "Add `unknown: 'compensate'` to the step, whose `compensate` then finds the effect by stepKey, or at least `compensate`, to name the step. " +
-      "Only a guard knows of interrupted requests: declare forks: 'refuse'. If the effect does no harm, pass " +
-      `{ harmless: ['${id}'] }.`,
+      `Only a guard knows of interrupted requests: declare forks: 'refuse'. ${unlessHarmless(id, 'the effect')}.`,
     expects,
   };
 }

@@ -14,6 +14,7 @@ import {
   judging,
   reported,
   scriptOf,
+  unlessHarmless,
 } from './exploration.ts';
 import type {
   Case,
@@ -215,7 +216,7 @@ function repeatedBeforeToken(
   if (options.firstRequest === 'accept') return undefined;
   const [, first] =
     Array.from(world.ledger.named).find(
-      ([name, { id }]) => world.isAbandoned(name) && !isHarmless(id, options),
+      ([name, { id }]) => world.isAbandoned(name) && !isHarmless(id, options, world),
     ) ?? [];
   if (first === undefined) return undefined;
   const undisturbed = baseline.world.ledger.effects;
@@ -230,8 +231,8 @@ function repeatedBeforeToken(
     what:
       `${nameOf(first.id)} happens twice. The step runs in the first request, before the client has a token: the client can only ` +
       'start a new saga, with new idempotency keys. Give the step an undo or `once: true`, which make it wait for a token, or ' +
-      'put a question or checkpoint() before the step. If a second effect does no harm, pass ' +
-      `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all first steps.`,
+      `put a question or checkpoint() before the step. ${unlessHarmless(first.id, 'a second effect')}, ` +
+      "or { firstRequest: 'accept' } for all first steps.",
     expects,
   };
 }
@@ -265,7 +266,7 @@ function repeated(
   const before = baseline.world.ledger.named;
   for (const [name, effect] of world.ledger.named) {
     const known = before.get(name);
-    if (isHarmless(effect.id, options) || effect.runs <= (known?.runs ?? 1)) continue;
+    if (isHarmless(effect.id, options, world) || effect.runs <= (known?.runs ?? 1)) continue;
     const turns = new Set(effect.turns).size;
     if (turns > new Set(known?.turns).size && known !== undefined) {
       return {
@@ -279,13 +280,17 @@ function repeated(
   return undefined;
 }
 
-/** Reports the first effect, not declared harmless, that repeated and has no key, or never read it. */
+/**
+ * Reports the first effect that repeated and has no key, or never read it. Steps that only read, or
+ * were declared harmless, may.
+ */
 export function firstCareless(
-  effects: readonly Effect[],
+  world: World,
   options: Pick<ExploreOptions, 'harmless'>,
+  effects: readonly Effect[] = world.ledger.effects,
 ): Violation | undefined {
   return effects
-    .filter(({ id }) => !isHarmless(id, options))
+    .filter(({ id }) => !isHarmless(id, options, world))
     .map(carelessly)
     .find(Boolean);
 }
@@ -302,14 +307,13 @@ function carelessly({ id, key, took, standIn, runs }: Effect): Violation | undef
   const example = undo
     ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
     : '(step) => bank.charge(amount, step.idempotencyKey)';
-  const once = undo
-    ? ''
-    : 'If the provider has no idempotency keys, use once: true, which needs a guard. ';
+  const otherwise = undo
+    ? `If a repetition does no harm, pass { harmless: ['${id}'] }`
+    : `If the provider has no idempotency keys, use once: true, which needs a guard. ${unlessHarmless(id, 'a repetition')}`;
   return {
     what:
       `${nameOf(id)} happens ${runs} times, and its code never reads its idempotency key: the provider cannot recognize the ` +
-      `repetition. Send idempotencyKey to the provider: ${example}. ${once}If the step only reads, or a repetition does no harm, ` +
-      `pass { harmless: ['${id}'] }.`,
+      `repetition. Send idempotencyKey to the provider: ${example}. ${otherwise}.`,
     expects: `expect(${effectOf(id)}).toMatchObject({ took: true });`,
   };
 }

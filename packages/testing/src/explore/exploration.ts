@@ -13,7 +13,11 @@ import { gist, isSameMessage, shrunk } from './shrink.ts';
 
 /** Options of most explorers. */
 export interface ExploreOptions<Run = SagaRun> {
-  /** Steps that only read, or that may run twice or stay done: IDs, or prefixes with `*`. */
+  /**
+   * Effects that may happen twice, or stay done although the saga failed: IDs of steps, undos, and
+   * promises of machines, or prefixes with `*`. A step without an effect says so itself, by `reads:
+   * true`. Default: none.
+   */
   readonly harmless?: readonly string[];
   /** Throws if a case left its run, or the fakes of the test, in a wrong state. */
   readonly check?: (run: Run) => unknown;
@@ -348,12 +352,19 @@ export function withoutAutoAnswers(world: World): void {
   world.autoAnswer = undefined;
 }
 
-/** `true` if a step was declared harmless. */
+/** `true` if a step only reads, or was declared harmless. */
 export function isHarmless(
   id: string,
   { harmless = [] }: Pick<ExploreOptions, 'harmless'>,
+  { reads }: Pick<World, 'reads'>,
 ): boolean {
+  if (reads.has(id)) return true;
   return harmless.some((each) =>
     each.endsWith('*') ? id.startsWith(each.slice(0, -1)) : each === id,
   );
+}
+
+/** Advice for a step that is reported although it does no harm. `what`: what does none. */
+export function unlessHarmless(id: string, what: string): string {
+  return `If the step only reads, give it reads: true. If ${what} does no harm, pass { harmless: ['${id}'] }`;
 }

@@ -52,8 +52,9 @@ export async function failEverywhere(
       return (
         forgotten(failed, options) ??
         firstCareless(
-          failed.world.ledger.effects.filter(({ id }) => id.startsWith('~')),
+          failed.world,
           options,
+          failed.world.ledger.effects.filter(({ id }) => id.startsWith('~')),
         ) ??
         keptUndone(failed, options) ??
         programmingError(failed.run, before.run)

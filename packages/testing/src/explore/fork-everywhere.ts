@@ -115,7 +115,6 @@ async function forked(
   const before = new Map(Array.from(world.ledger.named, ([name, { runs }]) => [name, runs]));
   const ran = world.ledger.runs;
   const fork = await first.back(first.points.length - index).fork(answer as object | undefined);
-  const effects = world.ledger.effects;
   const again = Array.from(world.ledger.named).flatMap(([name, effect]) =>
     effect.runs > (before.get(name) ?? effect.runs) ? [effect.id] : [],
   );
@@ -126,7 +125,7 @@ async function forked(
   const violation =
     test.saga.forks === 'refuse'
       ? guarded(first, fork, answer, world.ledger.runs - ran)
-      : (firstCareless(effects, options) ?? mistakeIn(fork));
+      : (firstCareless(world, options) ?? mistakeIn(fork));
   const found = violation ?? (await checked(() => options.check?.(fork, first)));
   if (found === undefined) return { fork: seen, finding: undefined };
   const place = id === undefined ? `back(${first.points.length - index})` : `at(${toSource(id)})`;

@@ -1,6 +1,7 @@
 import { isUnknownOutcome } from '@mcp-saga/server/internal';
 import { toSource } from '../script/script-source.ts';
-import { isHarmless, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
+import { isHarmless, unlessHarmless } from './exploration.ts';
+import type { Explored, ExploreOptions, Violation } from './exploration.ts';
 
 /** An effect, certain or possible. */
 type Happened = Readonly<{ id: string; sure: boolean }>;
@@ -17,7 +18,7 @@ export function forgotten(
   const happened = happenedIn(run.trace);
   // Deliveries of questions to other people do no harm.
   const left = happened.find(
-    ({ id }) => !named.has(id) && !isHarmless(id, options) && !world.outside.owns(id),
+    ({ id }) => !named.has(id) && !isHarmless(id, options, world) && !world.outside.owns(id),
   );
   if (left !== undefined) {
     const expects = `expect([...run.compensated, ...run.uncompensated]).toContain(${toSource(left.id)});`;
@@ -25,10 +26,10 @@ export function forgotten(
     const what = left.sure
       ? `'${left.id}' happened, the saga failed, and nothing undoes '${left.id}'. Add \`compensate: ({ result, stepKey, idempotencyKey }) => …\` ` +
         'to the step, which undoes the effect by its result or by stepKey, and sends idempotencyKey with the undo. ' +
-        `If there is nothing to undo, pass { harmless: ['${left.id}'] }. If there is no way back, yield* pivot(…).`
+        `If there is no way back, yield* pivot(…). ${unlessHarmless(left.id, 'the effect')}.`
       : `the outcome of '${left.id}' is unknown, the saga failed, and its error does not name '${left.id}'. Add ` +
         "`unknown: 'compensate'` to the step, whose `compensate` then finds the effect by stepKey, or at least `compensate`, to name " +
-        `the step as uncompensated. If the effect does no harm, pass { harmless: ['${left.id}'] }.`;
+        `the step as uncompensated. ${unlessHarmless(left.id, 'the effect')}.`;
     return { what, expects };
   }
   const order = happened.map(({ id }) => id).toReversed();
@@ -36,7 +37,7 @@ export function forgotten(
   const outOfOrder = places.some(
     (place, index) => index > 0 && place < (places[index - 1] as number),
   );
-  if (!outOfOrder) return standing(run, options);
+  if (!outOfOrder) return standing({ run, world }, options);
   const wanted = order.filter((id) => run.compensated.includes(id));
   return {
     what: `it was undone in the order ${run.compensated.join(', ')}, not in reverse order: ${order.join(', ')}.`,
@@ -58,14 +59,16 @@ export function promiseLeft({ id, sure }: Happened): string {
  * not at all.
  */
 function standing(
-  { trace, ...run }: Explored['run'],
+  { run: { trace, ...run }, world }: Explored,
   options: ExploreOptions,
 ): Violation | undefined {
   const isPastPivot = trace.some(({ type }) => type === 'passed');
   const isUndone = (id: string): boolean => run.compensated.includes(id);
   const left = run.standing.find(
     (id) =>
-      !run.uncompensated.includes(id) && !isHarmless(id, options) && (isUndone(id) || !isPastPivot),
+      !run.uncompensated.includes(id) &&
+      !isHarmless(id, options, world) &&
+      (isUndone(id) || !isPastPivot),
   );
   if (left === undefined || run.uncompensated.some((id) => /^turn \d+$/.test(id))) return undefined;
   const how = isUndone(left) ? `The undo of '${left}' ran` : 'The saga failed';
@@ -111,7 +114,7 @@ export function keptUndone(
   options: ExploreOptions,
 ): Violation | undefined {
   if (run.status !== 'completed') return undefined;
-  const undone = [...world.undoneInVain].find((id) => !isHarmless(id, options));
+  const undone = [...world.undoneInVain].find((id) => !isHarmless(id, options, world));
   if (undone === undefined) return undefined;
   const what =
     `it completed without the effect of '${undone}': a request that died had undone '${undone}', and the repeated request did ` +

@@ -46,7 +46,7 @@ export interface SagaPropertyOptions<W> extends Omit<
    * Faults: steps that fail, time out, or lose their responses; crashes; refusals. Default: all.
    */
   readonly faults?: readonly ('steps' | 'crashes' | 'refusals')[];
-  /** Steps that only read, or may run twice or stay done. */
+  /** Effects that may happen twice, or stay done, as for the explorers. Default: none. */
   readonly harmless?: readonly string[];
   /**
    * Code or name of the error, or a part of its message, with which the saga fails although nothing
@@ -280,7 +280,7 @@ function wrong(explored: Explored, harmless: readonly string[]): Violation | und
     programmingError(explored.run) ??
     forgotten(explored, { harmless }) ??
     keptUndone(explored, { harmless }) ??
-    firstCareless(simulated.ledger.effects, { harmless })
+    firstCareless(simulated, { harmless })
   );
 }
 

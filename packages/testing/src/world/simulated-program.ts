@@ -86,6 +86,7 @@ export function observe(world: World, event: StepEvent): void {
   world.unreported.delete(id);
   switch (type) {
     case 'started':
+      if (event.reads === true) world.reads.add(id);
       if (attempt > 1) world.tell({ type: 'retried', id, attempt });
       return;
     case 'succeeded':

@@ -20,7 +20,7 @@ export function watchProviders(world: World): () => Promise<void> {
 }
 
 function objectionTo(
-  { ledger, running }: World,
+  { ledger, running, reads }: World,
   key: string,
   action: 'do' | 'undo',
 ): SagaTestError | undefined {
@@ -30,6 +30,13 @@ function objectionTo(
       'violated',
       `A provider was called with ${action}(${toSource(key)}), which is not the key of a step in this run. A repeated request would have ` +
         'another key, and a second effect. Pass the idempotencyKey of the step, or its stepKey to undo it.',
+    );
+  }
+  if (reads.has(code.id)) {
+    return new SagaTestError(
+      'violated',
+      `'${code.id}' has reads: true, but calls ${action}(${toSource(key)}) of a provider, which is an effect: explorers would accept that it ` +
+        'repeats and stays. Leave out reads, and give the step an undo.',
     );
   }
   // Any step may undo an effect. Only its own step does the effect.

@@ -62,6 +62,8 @@ export class World {
   readonly places: Set<string> = new Set();
   /** Kills the process at each place once, and gets the rule for it. */
   diesOnce: ((rule: CrashRule) => void) | undefined;
+  /** IDs of the steps that only read. Shared with forks. */
+  readonly reads: Set<string>;
   /** IDs of the promises that a machine invoked. */
   readonly invoked: Set<string> = new Set();
   /** Number of the current request, or of the next one between two requests. */
@@ -142,6 +144,7 @@ export class World {
     const { clock = defaultClock, seed = 1 } = options;
     this.clock = shared?.clock ?? new VirtualClock(clock instanceof Date ? clock.getTime() : clock);
     this.ledger = shared?.ledger ?? new EffectLedger();
+    this.reads = shared?.reads ?? new Set();
     this.recordings = new Map(shared?.recordings);
     this.sealedAt = shared?.sealedAt ?? new Map();
     this.turns = [...(shared?.turns ?? [])];

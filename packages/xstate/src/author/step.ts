@@ -17,7 +17,7 @@ const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 /** Options of {@link step}. See the options of `step` in a saga. */
 export interface StepLogicOptions<R, I, U = unknown, When extends WhenUnknown = WhenUnknown>
   extends
-    Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'undo'>,
+    Pick<StepOptions<undefined>, 'retry' | 'timeout' | 'once' | 'reads' | 'undo'>,
     Compensable<R, I, U, true, When> {
   /**
    * Description for clients and users: a text, or a function of `input`. If the function throws,
@@ -30,6 +30,7 @@ const names: NamesOf<StepLogicOptions<unknown, unknown>> = {
   retry: true,
   timeout: true,
   once: true,
+  reads: true,
   undo: true,
   compensate: true,
   unknown: true,

@@ -183,6 +183,7 @@ function stepOf(options: MachineProgramOptions, entry: LedgerEntry): StepSpec {
     keep: true,
     compress: false,
     once: false,
+    reads: false,
     retry: undefined,
     timeoutMs: undefined,
     undo: undone === undefined ? undefined : toUndo(spec, undone),

@@ -465,6 +465,7 @@ function outsideStep<T>(
     keep: true,
     compress: false,
     once: false,
+    reads: false,
     retry: redelivery,
     timeoutMs: undefined,
     undo: undefined,

@@ -30,6 +30,8 @@ export interface StepSpec extends Spec {
   readonly keep: boolean;
   readonly compress: boolean;
   readonly once: boolean;
+  /** `true` for a step without an effect. Not part of the fingerprint: it may change while sagas run. */
+  readonly reads: boolean;
   readonly retry: RetryPlan | undefined;
   readonly timeoutMs: number | undefined;
   readonly undo: StepUndo | undefined;
@@ -107,7 +109,12 @@ export async function runStep(
   for (let attempt = task.attempts + 1; ; attempt += 1) {
     // Aborted while the key was derived: the step has not run.
     if (signal.aborted) return later(task, attempt - 1, 0);
-    const facts = { kind: 'step', path: task.path, attempt };
+    const facts = {
+      kind: 'step',
+      path: task.path,
+      attempt,
+      ...(spec.reads ? { reads: true } : {}),
+    };
     const given = { attempt, ...stepKey };
     runtime.observer.observe({ type: 'started', ...facts });
     const tried = await tryOnce(task, spec, given, idempotencyKey, runtime, signal);
@@ -130,10 +137,10 @@ export async function runStep(
     const isLast =
       delay === undefined || (!undoes && notBefore > (runtime.saga.lifeEndsAt ?? notBefore));
     runtime.observer.observe({ type: isLast ? 'failed' : 'retrying', error, ...facts });
-    if (isLast) return failed(task, error, runtime);
+    if (isLast) return failed(task, spec, error, runtime);
     if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
     await runtime.time.sleep(delay, signal);
-    if (signal.aborted) return failed(task, error, runtime);
+    if (signal.aborted) return failed(task, spec, error, runtime);
   }
 }
 
@@ -174,9 +181,10 @@ export function later(
   };
 }
 
-function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
+function failed(task: StepRun, { reads }: StepSpec, error: unknown, runtime: Runtime): StepEnd {
   runtime.observer.threw?.(task.path, error);
-  return { type: task.unknown ? 'unknown' : 'failed', text: encodeError(error) };
+  // A read has no effect that could be unknown.
+  return { type: task.unknown && !reads ? 'unknown' : 'failed', text: encodeError(error) };
 }
 
 /** `true` if the effect of a failed attempt may have happened. */
@@ -200,7 +208,7 @@ async function claimOnce(
   if (!spec.once || task.attempts > 0) return undefined;
   if (runtime.effects.claim === undefined) {
     const message = `Step '${task.path}' has once: true, which needs a guard. Set a guard on the host.`;
-    return failed(task, new AuthoringError(message, { anchor: 'missing_option' }), runtime);
+    return failed(task, spec, new AuthoringError(message, { anchor: 'missing_option' }), runtime);
   }
   let isFirst: boolean;
   try {
@@ -228,7 +236,8 @@ function endOf(path: string, spec: StepSpec, result: unknown): StepEnd {
     const data = toStepErrorData(error);
     // Omits the key, which may be an answer.
     const message = `Step '${spec.key === undefined ? path : spec.id}' returned a value that cannot be recorded: ${data.message}`;
-    return { type: 'unknown', text: encodeError({ ...data, code: 'unencodable', message }), error };
+    const text = encodeError({ ...data, code: 'unencodable', message });
+    return { type: spec.reads ? 'failed' : 'unknown', text, error };
   }
 }
 
