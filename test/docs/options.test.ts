@@ -17,6 +17,7 @@ const tables = [
     'ResumableRequestOptions',
     `${server}/model/host-options.ts`,
   ],
+  ['host-options.md', '## `steps`', 'StepDefaults', `${server}/model/host-options.ts`],
   ['host-options.md', '## `limits`', 'HostLimits', `${server}/model/host-limits.ts`],
   ['host-options.md', '## `testing`', 'TestingOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## Server', 'ServeSagasOptions', `${server}/http/serve-options.ts`],

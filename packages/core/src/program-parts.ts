@@ -62,6 +62,7 @@ export {
   withoutLink,
 } from './values/errors.ts';
 export { toOwnError } from './values/errors.ts';
+export { completePolicy, retryNames, type RetryPlan } from './values/retry.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/json.ts';
 export { assertKnownOptions } from './values/known-options.ts';

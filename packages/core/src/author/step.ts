@@ -79,7 +79,10 @@ export interface StepOptions<
    * instead of into the `id`, which is compressed in the token.
    */
   readonly key?: string;
-  /** A number of attempts, or a policy. Default: one attempt. */
+  /**
+   * A number of attempts, or a policy. Default: `steps.retry` of the host, which is one attempt
+   * unless set, because an effect without a key must not be repeated silently.
+   */
   readonly retry?: RetryPolicy | number;
   /**
    * Maximum time of one attempt. Afterwards, its signal aborts and the attempt fails. Default: none.

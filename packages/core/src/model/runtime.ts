@@ -4,6 +4,7 @@
  * same answers takes the same path.
  */
 import type { Json } from '../values/json.ts';
+import type { RetryPlan } from '../values/retry.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import type { Provenance, SampleParams, SampleResult } from './client-step.ts';
 import type { TellSpec } from './command.ts';
@@ -170,6 +171,8 @@ export interface RuntimeEffects {
    * `call.run(call.step)`.
    */
   readonly perform?: (call: StepCall) => unknown;
+  /** Retries of a step that names none, and is neither `once` nor an undo. Default: one attempt. */
+  readonly stepRetry?: RetryPlan | undefined;
   /** Tickets and answers, for answers from outside. Undefined: `approval` and `waitFor` fail. */
   readonly outside?: RuntimeOutside | undefined;
   /** Claims the key of a `once` step; undefined without a guard. A rejection aborts the turn. */

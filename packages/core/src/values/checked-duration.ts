@@ -6,13 +6,20 @@ import { AuthoringError } from './errors.ts';
  * for durations below the minimum, and for other values. `name`: duration and step in the error.
  * `least`: `0` if the wait may be over at once.
  */
-export function checkedDuration(name: string, value: Duration, least: 0 | 'more than 0'): number {
+export function checkedDuration(name: string, value: Duration, least: Least): number {
+  const problem = problemOfDuration(value, least);
+  if (problem !== undefined) throw new AuthoringError(`${name} ${problem}`);
+  return millisecondsOf(value);
+}
+
+type Least = 0 | 'more than 0';
+
+/** The rest of a sentence about a wrong duration. Undefined for a finite one. */
+export function problemOfDuration(value: Duration, least: Least): string | undefined {
   const ms = millisecondsOf(value);
-  if (Number.isFinite(ms) && (least === 0 ? ms >= 0 : ms > 0)) return ms;
+  if (Number.isFinite(ms) && (least === 0 ? ms >= 0 : ms > 0)) return undefined;
   const bound = least === 0 ? '0 or more' : 'more than 0';
-  throw new AuthoringError(
-    `${name} is ${shown(value)}. Give ${durationForms}, which is finite, and ${bound}.`,
-  );
+  return `is ${shown(value)}. Give ${durationForms}, which is finite, and ${bound}.`;
 }
 
 // A caller without types may pass any value, and a text could hold an answer.

@@ -1,7 +1,7 @@
 import { assertKnownOptions } from './known-options.ts';
 import type { NamesOf } from './unknown-option.ts';
-import { checkedDuration } from './checked-duration.ts';
-import type { Duration } from './duration.ts';
+import { problemOfDuration } from './checked-duration.ts';
+import { millisecondsOf, type Duration } from './duration.ts';
 import { AuthoringError } from './errors.ts';
 
 /** Retries of a server step. */
@@ -31,7 +31,8 @@ export interface RetryPlan extends Pick<RetryPolicy, 'attempts' | 'when'> {
   readonly jitter: boolean;
 }
 
-const names: NamesOf<RetryPolicy> = {
+/** Names of the members of a policy. */
+export const retryNames: NamesOf<RetryPolicy> = {
   attempts: true,
   delay: true,
   factor: true,
@@ -43,30 +44,47 @@ const names: NamesOf<RetryPolicy> = {
 // 100 years: a doubling delay without a cap must stay a valid time when added to the time of day.
 const longestDelay = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/** Completes a policy. Throws an `AuthoringError` for invalid values. */
+/** Completes the policy of a step. Throws an `AuthoringError` for invalid values. */
 export function toRetryPlan(
   id: string,
   retry: RetryPolicy | number | undefined,
 ): RetryPlan | undefined {
   if (retry === undefined) return undefined;
+  if (typeof retry !== 'number') assertKnownOptions('retry of step', id, retry, retryNames);
+  return completePolicy(
+    retry,
+    (member, problem) => new AuthoringError(`retry.${member} of step '${id}' ${problem}`),
+  );
+}
+
+/**
+ * Completes a policy.
+ * @param toError - makes the error for a member with an invalid value
+ */
+export function completePolicy(
+  retry: RetryPolicy | number,
+  toError: (member: keyof RetryPolicy, problem: string) => Error,
+): RetryPlan {
   const policy = typeof retry === 'number' ? { attempts: retry } : retry;
-  if (typeof retry !== 'number') assertKnownOptions('retry of step', id, retry, names);
   const { attempts, delay = 200, factor = 2, maxDelay = 60_000, jitter = true, when } = policy;
-  if (!Number.isInteger(attempts) || attempts < 1) {
-    throw new AuthoringError(`retry.attempts of step '${id}' must be a whole number from 1.`);
-  }
-  if (!(Number.isFinite(factor) && factor >= 1)) {
-    throw new AuthoringError(
-      `retry.factor of step '${id}' must be a finite number that is 1 or more.`,
-    );
-  }
-  const delayMs = checkedDuration(`retry.delay of step '${id}'`, delay, 0);
+  if (!Number.isInteger(attempts) || attempts < 1)
+    throw toError('attempts', 'must be a whole number from 1.');
+  if (!(Number.isFinite(factor) && factor >= 1))
+    throw toError('factor', 'must be a finite number that is 1 or more.');
+  const problem = problemOfDuration(delay, 0);
+  if (problem !== undefined) throw toError('delay', problem);
   // Without a limit, delays grow for the lifetime of the saga.
-  const maxDelayMs =
-    maxDelay === Number.POSITIVE_INFINITY
-      ? maxDelay
-      : checkedDuration(`retry.maxDelay of step '${id}'`, maxDelay, 0);
-  return { attempts, delayMs, factor, maxDelayMs, jitter, ...(when && { when }) };
+  const problemOfMost =
+    maxDelay === Number.POSITIVE_INFINITY ? undefined : problemOfDuration(maxDelay, 0);
+  if (problemOfMost !== undefined) throw toError('maxDelay', problemOfMost);
+  return {
+    attempts,
+    delayMs: millisecondsOf(delay),
+    factor,
+    maxDelayMs: millisecondsOf(maxDelay),
+    jitter,
+    ...(when && { when }),
+  };
 }
 
 /**

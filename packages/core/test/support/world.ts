@@ -148,6 +148,7 @@ const optional: Partial<Record<keyof RuntimeMembers, keyof Runtime>> = {
   commit: 'turn',
   stops: 'request',
   perform: 'effects',
+  stepRetry: 'effects',
   outside: 'effects',
   threw: 'observer',
   schemaFailed: 'observer',

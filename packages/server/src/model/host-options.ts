@@ -14,6 +14,7 @@ import type {
   Compensator,
   Schema,
   RequestUser,
+  RetryPolicy,
   Services,
 } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
@@ -50,6 +51,16 @@ export interface StartOptions {
     readonly from: 'client' | 'host';
     readonly tool: string;
   }) => string | undefined;
+}
+
+/** Options for the steps of all sagas. */
+export interface StepDefaults {
+  /**
+   * Attempts of a step that names none in its option `retry`: a number, or a policy. Applies neither
+   * to undos, which have three attempts, nor to steps with `once`. Set it only if each step sends
+   * its idempotency key, or can be repeated without harm. Default: one attempt.
+   */
+  readonly retry?: RetryPolicy | number;
 }
 
 /** Options for tasks of MCP (extension `io.modelcontextprotocol/tasks`). */
@@ -406,6 +417,8 @@ export interface SagaHostOptions {
    * acts once. Default: for authenticated callers.
    */
   readonly starts?: StartOptions;
+  /** Options for the steps of all sagas. Default: one attempt. */
+  readonly steps?: StepDefaults;
   /**
    * `true` if a model that calls a tool again copies 22 characters instead of a token, whose state
    * is then in `store`. `false`: it copies the token, and only the client holds the state.

@@ -5,7 +5,8 @@
  * options.
  */
 import { warningOfNode, type RuntimeProcess } from './node-version.ts';
-import { present, troubleshootingLink } from '@mcp-saga/core/program';
+import { present, troubleshootingLink, type RetryPlan } from '@mcp-saga/core/program';
+import { toStepRetry } from './step-retry.ts';
 import { durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
 import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
@@ -158,6 +159,8 @@ export interface HostParts {
   /** Undefined: older tokens can be used again. */
   readonly guard: GuardAccess | undefined;
   readonly timing: Timing;
+  /** Retries of a step that names none. Undefined: one attempt. */
+  readonly stepRetry: RetryPlan | undefined;
   readonly limits: ResolvedLimits;
   readonly observer: Observer;
   readonly answers: Answers;
@@ -258,6 +261,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       leaseMs,
       ...(testing.clock === undefined ? { renewMs: leaseMs / 3 } : {}),
     },
+    stepRetry: toStepRetry(options),
     limits,
     observer: {
       hooks,

@@ -10,6 +10,7 @@ import type {
   ResumableRequestOptions,
   SagaHostOptions,
   StartOptions,
+  StepDefaults,
   TaskOptions,
   TestingOptions,
 } from '../model/host-options.ts';
@@ -38,6 +39,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   tasks: true,
   resumableRequests: true,
   starts: true,
+  steps: true,
   shortTokens: true,
   limits: true,
   hooks: true,
@@ -101,6 +103,7 @@ const taskNames: NamesOf<TaskOptions> = {
 };
 const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
 const startNames: NamesOf<StartOptions> = { unkeyed: true, bearer: true, key: true };
+const stepNames: NamesOf<StepDefaults> = { retry: true };
 const testingNames: NamesOf<TestingOptions> = {
   clock: true,
   sleep: true,
@@ -151,6 +154,7 @@ export const hostGroups: Groups = {
   tasks: taskNames,
   resumableRequests: resumableNames,
   starts: startNames,
+  steps: stepNames,
   limits: Object.fromEntries(Object.keys(defaultHostLimits).map((name) => [name, true])),
   testing: testingNames,
 };

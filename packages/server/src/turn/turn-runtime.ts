@@ -110,6 +110,7 @@ export function turnRuntime(
                   host.timing.clock(),
                 ),
               ),
+      stepRetry: host.stepRetry,
       outside: outside && runtimeOutside(host, outside, saga),
       compensator: (name) => host.registry.compensator(name),
       // A key of its own is told from none: an empty part stands for "no key", and keys are never

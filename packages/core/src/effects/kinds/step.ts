@@ -106,6 +106,8 @@ export async function runStep(
   if (signal.aborted) return later(task, task.attempts, 0);
   const refused = await claimOnce(task, spec, runtime, idempotencyKey);
   if (refused !== undefined) return refused;
+  // Only its author may repeat a step that must run at most once. An undo has a policy of its own.
+  const retry = spec.retry ?? task.retry ?? (spec.once ? undefined : runtime.effects.stepRetry);
   for (let attempt = task.attempts + 1; ; attempt += 1) {
     // Aborted while the key was derived: the step has not run.
     if (signal.aborted) return later(task, attempt - 1, 0);
@@ -131,7 +133,7 @@ export async function runStep(
     task.unknown ||= signal.aborted || isUnknownOutcome(tried.thrown);
     const { delay, error } = signal.aborted
       ? { error: tried.thrown }
-      : again(spec.retry ?? task.retry, attempt, tried.thrown, runtime);
+      : again(retry, attempt, tried.thrown, runtime);
     const notBefore = delay === undefined ? Number.POSITIVE_INFINITY : runtime.time.now() + delay;
     // The token expires before the retry. An undo may take longer than the saga lives.
     const isLast =
