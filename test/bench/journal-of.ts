@@ -74,7 +74,6 @@ function idleRuntime(): Runtime {
       maxJournalEntries: 10_000,
       maxCommands: 100_000,
       suggestedTokenBytes: 16_384,
-      suggestedJournalEntries: 300,
     },
   };
 }

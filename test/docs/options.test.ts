@@ -35,7 +35,6 @@ const tables = [
 
 /** Options that an interface has of another one, from another file. */
 const inherited: { readonly [name: string]: readonly [name: string, file: string] } = {
-  HostLimits: ['Limits', 'packages/seal/src/token/token-limits.ts'],
   SagaOptions: ['ToolFields', 'packages/core/src/model/tool-fields.ts'],
 };
 

@@ -172,7 +172,7 @@ test.each(eras)(
       sagas: [secretive],
       keys: key,
       hooks: hooksInto(told),
-      limits: { maxTokenBytes: 6000, maxAnswers: 3 },
+      limits: { maxTokenBytes: 6000 },
     });
     const minted = new Set<string>();
     const shown: string[] = [];

@@ -4,7 +4,7 @@ import { fromPromise, setup, type AnyStateMachine } from 'xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { TurnSettings } from '../../core/test/support/world.ts';
-import { testClock, type TestClock } from '../../server/test/fixtures/clock.ts';
+import { sleepOn, testClock, type TestClock } from '../../server/test/fixtures/clock.ts';
 import { policy } from '../../server/test/fixtures/five.ts';
 import { post, read } from '../../server/test/fixtures/raw.ts';
 import { handlerOf } from '../../server/test/fixtures/rounds.ts';
@@ -221,7 +221,7 @@ function hostOf(
   const options = {
     keys: 'ephemeral',
     audience: 'test',
-    testing: { environment: 'test', clock },
+    testing: { environment: 'test', clock, sleep: sleepOn(clock) },
     hooks,
     resumableRequests,
   } as const;
@@ -230,7 +230,6 @@ function hostOf(
       ...options,
       sagas: [program],
       tasks,
-      limits: { clientRounds: 1_000_000, maxHold: 1 },
     }),
     clock,
   };

@@ -17,7 +17,6 @@ export const report = saga(
     version: '1',
     description: 'Makes the yearly report, which takes about ten minutes',
     task: 'prefer',
-    expectedDurationMs: 10 * 60_000,
   },
   function* () {
     const job = yield* step('start', ({ idempotencyKey }) => warehouse.start(idempotencyKey));

@@ -143,6 +143,4 @@ export interface SagaCapability {
    * whoever calls. Only of a server. Default: the client does not know.
    */
   readonly idempotencyKeys?: true;
-  /** Expected time to the result, in milliseconds. Only of a tool. */
-  readonly expectedDurationMs?: number;
 }

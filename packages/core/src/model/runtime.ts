@@ -244,8 +244,6 @@ export interface ProgramLimits {
   readonly maxTokenBytes?: number;
   /** Size of a token, in bytes, from which `info().continueAsSuggested` is `true`. */
   readonly suggestedTokenBytes: number;
-  /** Number of journal entries from which `info().continueAsSuggested` is `true`. */
-  readonly suggestedJournalEntries: number;
 }
 
 /** An event of a step in this turn. Carries no values. */

@@ -22,9 +22,4 @@ export interface ToolFields {
    * `io.github.mcp-saga/saga`.
    */
   readonly _meta?: { readonly [key: string]: Json };
-  /**
-   * Expected time to the result (ms), a hint for clients: `expectedDurationMs` under
-   * `io.github.mcp-saga/saga` in `_meta`.
-   */
-  readonly expectedDurationMs?: number;
 }

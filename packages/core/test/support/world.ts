@@ -256,7 +256,6 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
       maxJournalEntries: 10_000,
       maxCommands: 100_000,
       suggestedTokenBytes: 16_384,
-      suggestedJournalEntries: 300,
       ...limits,
     },
   };

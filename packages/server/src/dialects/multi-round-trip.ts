@@ -1,3 +1,4 @@
+import { clientRounds, maxAnswers } from '../model/host-limits.ts';
 import { present, questionHasChanged, troubleshootingLink } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import { withoutKeys } from '../settings/default-log.ts';
@@ -44,7 +45,7 @@ export async function toAnswer(
   turn: SagaTurn,
 ): Promise<object> {
   if (turn.status !== 'suspended') return call.toResult(turn);
-  const roundsLeft = host.limits.clientRounds - roundAfter(turn);
+  const roundsLeft = clientRounds - roundAfter(turn);
   const isLast = call.method === 'tools/call' && roundsLeft < 0;
   if (isLast || endsBeforeSaga(host, call, turn, maxWaitAfter(host, turn)))
     return await endWithToken(host, call, turn);
@@ -57,7 +58,7 @@ export function maxWaitAfter(host: SagaHostCore, turn: SuspendedTurn): number {
   return maxWaitFrom(host, roundAfter(turn));
 }
 
-function maxWaitFrom({ limits: { clientRounds, maxHold } }: SagaHostCore, round: number): number {
+function maxWaitFrom({ limits: { maxHold } }: SagaHostCore, round: number): number {
   return Math.max(0, clientRounds - round + 1) * maxHold;
 }
 
@@ -78,7 +79,7 @@ export async function beginRound(
   const { method, caller, requestState } = call;
   // Each round repeats the whole request, with its resume token.
   resumeTokenOf(call);
-  const sent = answersOf(host, call);
+  const sent = answersOf(call);
   if (requestState !== undefined) {
     if (typeof requestState !== 'string') throw frozenError(multiRoundTrip.refused);
     return await host.resume(requestState, sent, caller, { ...nextRound(call, dialect), holder });
@@ -98,7 +99,7 @@ export async function useEarlyAnswers(
 ): Promise<SagaTurn> {
   const { caller, requestState } = call;
   if (requestState !== undefined) return begun;
-  const left = new Map(answersOf(host, call).map((answer) => [answer.stepId, answer]));
+  const left = new Map(answersOf(call).map((answer) => [answer.stepId, answer]));
   const request = nextRound(call, dialect);
   let turn = begun;
   while (turn.status === 'suspended' && turn.hasPage !== true) {
@@ -116,11 +117,8 @@ export async function useEarlyAnswers(
   return turn;
 }
 
-function answersOf(
-  { limits }: SagaHostCore,
-  { inputResponses }: ClientCall,
-): readonly StepAnswer[] {
-  return toStepAnswers(inputResponses, limits.maxAnswers);
+function answersOf({ inputResponses }: ClientCall): readonly StepAnswer[] {
+  return toStepAnswers(inputResponses);
 }
 
 function nextRound({ saga, args, method }: ClientCall, dialect: DialectCapabilities) {
@@ -141,7 +139,7 @@ export function roundCapabilities(host: SagaHostCore, call: ClientCall): Dialect
 }
 
 /** Reads `inputResponses` as answers. Checks only their number. */
-function toStepAnswers(inputResponses: unknown, maxAnswers: number): readonly StepAnswer[] {
+function toStepAnswers(inputResponses: unknown): readonly StepAnswer[] {
   if (typeof inputResponses !== 'object' || inputResponses === null) return [];
   const entries = Object.entries(inputResponses as { readonly [stepId: string]: Json });
   if (entries.length > maxAnswers) {
@@ -165,7 +163,6 @@ function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: Suspen
 
 /** Warns once per saga, two rounds before clients abandon the call. */
 function adviseOnRounds(host: SagaHostCore, turn: SuspendedTurn): void {
-  const { clientRounds } = host.limits;
   const round = roundAfter(turn);
   if (round !== Math.max(1, clientRounds - 2)) return;
   host.observer.hooks.onWarning(

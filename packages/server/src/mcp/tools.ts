@@ -66,16 +66,7 @@ function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | und
 }
 
 function registerTool(server: McpServerLike, saga: Program): void {
-  const {
-    name,
-    title,
-    description,
-    input,
-    output,
-    annotations,
-    expectedDurationMs,
-    _meta: meta,
-  } = saga;
+  const { name, title, description, input, output, annotations, _meta: meta } = saga;
   // Version 1 takes the schema apart. Version 2 asks for its JSON Schema, once per server.
   const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
   const config = present({
@@ -85,7 +76,7 @@ function registerTool(server: McpServerLike, saga: Program): void {
     outputSchema: output && listed(output),
     annotations,
     _meta: Object.assign({}, meta, {
-      [extensionKey]: { methods: methodsOf([saga]), ...present({ expectedDurationMs }) },
+      [extensionKey]: { methods: methodsOf([saga]) },
     }),
   });
   const tools = server as {

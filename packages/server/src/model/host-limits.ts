@@ -1,33 +1,20 @@
 import type { Duration } from '@mcp-saga/core';
-import type { Limits as SealLimits } from '@mcp-saga/seal';
 
-/** Limits of a host. Each is an option of `limits`. */
-export interface HostLimits extends SealLimits {
+/** Limits of a host. Each is an option of `limits`; other bounds follow from these. */
+export interface HostLimits {
+  /**
+   * Size of a token, in bytes, which bounds what a saga holds: its arguments have at most as many
+   * bytes of JSON, an answer four times as many, and its state sixteen times as many before
+   * compression. @default 65_536
+   */
+  readonly maxTokenBytes: number;
   /** Entries in the journal of one saga. @default 10_000 */
   readonly maxJournalEntries: number;
-  /**
-   * Journal entries from which `info().continueAsSuggested` is `true`: each turn replays the whole
-   * journal. @default 300
-   */
-  readonly suggestedJournalEntries: number;
   /**
    * Commands of a body in one turn, or steps of a machine. Replayed commands count. @default
    * 100_000
    */
   readonly maxCommands: number;
-  /**
-   * Size of the arguments of a call, in bytes of JSON. Larger arguments are rejected before they
-   * are read. Up to `maxTokenBytes`, arguments that leave no room in a token are rejected, too.
-   * @default maxTokenBytes
-   */
-  readonly maxArgumentBytes: number;
-  /** Answers in one request, repeated answers included. @default 2_000 */
-  readonly maxAnswers: number;
-  /**
-   * Size of an answer, in bytes of JSON. Larger answers, and those for which the token has no room,
-   * are asked again, with the reason. @default 4 * maxTokenBytes
-   */
-  readonly maxAnswerBytes: number;
   /**
    * Estimated size of the stored responses and handles of one saga, in bytes. A turn beyond it
    * fails with `guard_full` until some of them expire, and gets a token instead of a handle.
@@ -43,13 +30,6 @@ export interface HostLimits extends SealLimits {
    * @default 256 MiB
    */
   readonly maxKeptBytesPerPrincipal: number;
-  /**
-   * Rounds after which clients abandon a call: 9 for clients based on rmcp, 10 for the official
-   * SDK. A saga with more rounds or longer waits ends the call with a resume token, and the model
-   * calls again. The host warns the author before the last round.
-   * @default 9
-   */
-  readonly clientRounds: number;
   /** Lifetime of each token, rounded up to whole milliseconds. @default '1h' */
   readonly tokenTtl: Duration;
   /**
@@ -75,4 +55,22 @@ export interface HostLimits extends SealLimits {
 }
 
 /** Limits that a host has completed and checked. Times are in milliseconds. */
-export type ResolvedLimits = { readonly [Name in keyof HostLimits]: number };
+export interface ResolvedLimits extends Readonly<Record<keyof HostLimits, number>> {
+  /** Bytes of the state of a token, before compression. */
+  readonly maxInflatedBytes: number;
+  /**
+   * Bytes of an answer, as JSON. A larger one, or one for which the token has no room, is asked
+   * again, with the reason.
+   */
+  readonly maxAnswerBytes: number;
+}
+
+/**
+ * Rounds after which clients abandon a call: 9 for clients based on rmcp, 10 for the official SDK.
+ * A saga with more rounds or longer waits ends the call with a resume token, and the model calls
+ * again. The host warns the author before the last round.
+ */
+export const clientRounds = 9;
+
+/** Answers in one request, repeated answers included. */
+export const maxAnswers = 2_000;

@@ -15,6 +15,7 @@
  * - Each turn on the way has a claim of its own at the guard. Only the request that used a token
  *   gets its response.
  */
+import { clientRounds } from '../model/host-limits.ts';
 import { decodeHead } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import { decisionsOf } from '../guard/ask-guard.ts';
@@ -316,7 +317,7 @@ function isHeld(
   { steps, retryAfterMs = 0 }: SuspendedTurn,
 ): boolean {
   if (steps.length > 0) return false;
-  const { maxHold, turnBudget, clientRounds } = limits;
+  const { maxHold, turnBudget } = limits;
   const most = Math.min(dialect.maxHold ?? maxHold, turnBudget);
   // One request may last as long as all rounds of a call, since its client would repeat the call at
   // once. A call with a resume token holds only a part of the wait.

@@ -140,12 +140,10 @@ async function digestEarly(early: unknown): Promise<string> {
 
 /**
  * Refuses arguments that leave no room in a token for a question and its answer. Otherwise the saga
- * would fail for its size after its first steps. With `maxArgumentBytes` above `maxTokenBytes`, the
- * operator expects calls that need no token.
+ * would fail for its size after its first steps.
  */
 async function assertFits(host: HostParts, saga: SealedSaga): Promise<void> {
-  const { maxTokenBytes, maxArgumentBytes } = host.limits;
-  if (maxArgumentBytes > maxTokenBytes) return;
+  const { maxTokenBytes } = host.limits;
   const { client, server } = saga.state.program;
   const least = maxTokenBytes / 16;
   // Compresses only what might not fit as it is. A character is at most three bytes.

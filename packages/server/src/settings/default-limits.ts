@@ -1,22 +1,16 @@
 import type { Duration } from '@mcp-saga/core';
 import { durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
-import { defaultLimits as sealLimits } from '@mcp-saga/seal';
 import type { HostLimits, ResolvedLimits } from '../model/host-limits.ts';
 
 const mebibyte = 1024 * 1024;
 
 /** Limits of a host that sets none. */
-export const defaultHostLimits: ResolvedLimits = {
-  ...sealLimits,
+export const defaultHostLimits: Readonly<Record<keyof HostLimits, number>> = {
+  maxTokenBytes: 64 * 1024,
   maxJournalEntries: 10_000,
-  suggestedJournalEntries: 300,
   maxCommands: 100_000,
-  maxArgumentBytes: sealLimits.maxTokenBytes,
-  maxAnswers: 2_000,
-  maxAnswerBytes: 4 * sealLimits.maxTokenBytes,
   maxKeptBytesPerSaga: 16 * mebibyte,
   maxKeptBytesPerPrincipal: 256 * mebibyte,
-  clientRounds: 9,
   tokenTtl: 60 * 60 * 1000,
   maxLifetime: 7 * 24 * 60 * 60 * 1000,
   turnBudget: 25_000,
@@ -26,18 +20,20 @@ export const defaultHostLimits: ResolvedLimits = {
 
 /** Completes the limits. Throws RangeError for an invalid limit. */
 export function resolveHostLimits(limits: Partial<HostLimits> = {}): ResolvedLimits {
-  const { maxTokenBytes = defaultHostLimits.maxTokenBytes } = limits;
-  const resolved: Record<string, number> = {
-    ...defaultHostLimits,
-    maxArgumentBytes: maxTokenBytes,
+  const resolved: Record<keyof HostLimits, number> = { ...defaultHostLimits };
+  for (const [name, value] of Object.entries(limits) as [
+    keyof HostLimits,
+    Duration | undefined,
+  ][]) {
+    // `undefined` must not remove a limit.
+    if (value !== undefined) resolved[name] = checked(name, value);
+  }
+  const { maxTokenBytes } = resolved;
+  return {
+    ...resolved,
+    maxInflatedBytes: 16 * maxTokenBytes,
     maxAnswerBytes: 4 * maxTokenBytes,
   };
-  for (const [name, value] of Object.entries(limits)) {
-    // `undefined` must not remove a limit.
-    if (value === undefined) continue;
-    resolved[name] = checked(name, value);
-  }
-  return resolved as unknown as ResolvedLimits;
 }
 
 /** Limits that are times. */

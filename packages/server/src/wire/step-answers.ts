@@ -12,7 +12,7 @@ import {
   isRecord,
   type ClientAnswer,
 } from '@mcp-saga/core/program';
-import type { ResolvedLimits } from '../model/host-limits.ts';
+import { maxAnswers, type ResolvedLimits } from '../model/host-limits.ts';
 import { invalidField } from './errors.ts';
 
 /** Answer to a client step: a `result` or an `error`. */
@@ -32,7 +32,7 @@ export function toAnswers(
   sent: unknown,
   where: string,
   provenance: Provenance,
-  { maxAnswers, maxAnswerBytes }: Pick<ResolvedLimits, 'maxAnswers' | 'maxAnswerBytes'>,
+  { maxAnswerBytes }: Pick<ResolvedLimits, 'maxAnswerBytes'>,
 ): ReadonlyMap<string, ClientAnswer> {
   const answers = new Map<string, ClientAnswer>();
   if (sent === undefined) return answers;
@@ -108,12 +108,12 @@ export function toFields(params: unknown): { readonly [key: string]: unknown } {
  */
 export function toArguments(
   sent: unknown,
-  { maxArgumentBytes }: Pick<ResolvedLimits, 'maxArgumentBytes'>,
+  { maxTokenBytes }: Pick<ResolvedLimits, 'maxTokenBytes'>,
 ): Json {
-  const tooLarge = `arguments: more than ${maxArgumentBytes} bytes. Send references to large values.`;
-  if (isClearlyLargerThan(maxArgumentBytes, sent)) throw invalidField(tooLarge);
+  const tooLarge = `arguments: more than ${maxTokenBytes} bytes. Send references to large values.`;
+  if (isClearlyLargerThan(maxTokenBytes, sent)) throw invalidField(tooLarge);
   const args = toJson(sent ?? {}, 'arguments');
-  if (isLargerThan(maxArgumentBytes, args)) throw invalidField(tooLarge);
+  if (isLargerThan(maxTokenBytes, args)) throw invalidField(tooLarge);
   if (!isRecord(args)) throw invalidField('arguments: expected an object');
   return args;
 }

@@ -105,26 +105,29 @@ test('[W4] ignores a repeated answer that exceeds a lowered limit', async () => 
   });
   const keys = generateKey();
   const ignored: string[] = [];
-  const hostWith = (maxAnswerBytes: number) =>
+  const hostWith = (maxTokenBytes: number) =>
     createHostCore({
       sagas: [two],
       keys,
       audience: 'two',
-      limits: { maxAnswerBytes },
+      limits: { maxTokenBytes },
       hooks: { onIgnoredAnswer: ({ stepId }) => void ignored.push(stepId) },
     });
-  const old = hostWith(5_000);
-  const one = { stepId: 'one', result: { action: 'accept', content: { text: 'x'.repeat(3_000) } } };
+  const old = hostWith(65_536);
+  const one = {
+    stepId: 'one',
+    result: { action: 'accept', content: { text: 'x'.repeat(30_000) } },
+  };
   const more = { stepId: 'more', result: { action: 'accept', content: {} } };
   const { token } = suspended(await old.start('two', {}));
   const second = suspended(await old.resume(token, [one]));
-  expect(await hostWith(1_000).resume(second.token, [one, more])).toMatchObject({
+  expect(await hostWith(5_000).resume(second.token, [one, more])).toMatchObject({
     status: 'completed',
-    result: '3000',
+    result: '30000',
   });
   expect(ignored).toEqual(['one']);
   const other = { ...one, result: { action: 'accept', content: { text: 'y' } } };
-  await expect(hostWith(1_000).resume(second.token, [other])).rejects.toMatchObject({
+  await expect(hostWith(5_000).resume(second.token, [other])).rejects.toMatchObject({
     code: 'answer_conflict',
   });
 });

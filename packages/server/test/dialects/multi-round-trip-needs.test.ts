@@ -147,7 +147,7 @@ describe('a state without requests', () => {
       yield* sleep(60_000);
       return 'waited';
     });
-    const { host } = hostOf(waiting, { limits: { maxHold: 20, clientRounds: 10 } });
+    const { host } = hostOf(waiting, { limits: { maxHold: 20 } });
     const { last } = await round(handlerOf(host), call(waiting));
     expect(last.result).toMatchObject({
       resultType: 'complete',
@@ -165,7 +165,7 @@ describe('a state without requests', () => {
     });
     const { host } = hostOf(watching, {
       clock: tickingClock(),
-      limits: { maxHold: 10, clientRounds: 3 },
+      limits: { maxHold: 10 },
     });
     const server = handlerOf(host);
     let { last } = await round(server, call(watching));
@@ -179,7 +179,7 @@ describe('a state without requests', () => {
         requestState: last.result['requestState'],
       }));
     }
-    expect(rounds).toBe(3);
+    expect(rounds).toBe(9);
     expect(last.result).toMatchObject({
       content: [{ text: 'The build runs' }, { text: expect.stringContaining('not finished') }],
       nextResumeToken: expect.any(String),
@@ -197,14 +197,14 @@ describe('the rounds of a client', () => {
     });
 
   test.each([
-    [3, 0],
-    [4, 1],
-    [6, 1],
+    [6, 0],
+    [7, 1],
+    [9, 1],
   ])(
     '[W6] of %i questions cause %i warnings to the author before the last round',
     async (questions, times) => {
       const program = curious(questions);
-      const { host, told } = hostOf(program, { limits: { clientRounds: 6 } });
+      const { host, told } = hostOf(program);
       const server = handlerOf(host);
       let { last } = await round(server, call(program));
       while (last.result?.['resultType'] === 'input_required') {
@@ -218,7 +218,7 @@ describe('the rounds of a client', () => {
         Array.from(
           { length: times },
           () =>
-            "Saga 'curious' has reached round 4. Clients abandon a call after 6 rounds. Ask several questions at " +
+            "Saga 'curious' has reached round 7. Clients abandon a call after 9 rounds. Ask several questions at " +
             'once, with all({ … }).',
         ),
       );
@@ -235,21 +235,20 @@ describe('the rounds of a client', () => {
     async (environment, why) => {
       const program = curious(1);
       const { host, told } = hostOf(program, {
-        limits: { clientRounds: 6 },
         testing: { environment },
       });
       const server = handlerOf(host);
       let { last } = await round(server, call(program));
       let stepId = '';
-      for (let times = 0; times < 4; times += 1) {
+      for (let times = 0; times < 7; times += 1) {
         const { requestState, inputRequests } = last.result ?? {};
         [stepId = ''] = Object.keys(inputRequests as object);
         const inputResponses = { [stepId]: { action: 'accept', content: { other: 1 } } };
         ({ last } = await round(server, call(program), { requestState, inputResponses }));
       }
-      const said = told.warnings.filter((warning) => warning.includes('round 4'));
+      const said = told.warnings.filter((warning) => warning.includes('round 7'));
       const about =
-        "Saga 'curious' has reached round 4. Clients abandon a call after 6 rounds. " +
+        "Saga 'curious' has reached round 7. Clients abandon a call after 9 rounds. " +
         `The answers to '${stepId}' were not accepted. `;
       expect(said).toEqual([expect.stringContaining(about)]);
       expect(said[0]?.slice(about.length)).toMatch(why);
@@ -264,17 +263,17 @@ describe('the rounds of a client', () => {
       yield* elicit('target', { message: `Where, at ${times}?`, schema: Target });
       return 'known';
     });
-    const { host, told } = hostOf(program, { limits: { clientRounds: 6 } });
+    const { host, told } = hostOf(program);
     const server = handlerOf(host);
     let { last } = await round(server, call(program));
-    for (let rounds = 0; rounds < 4; rounds += 1) {
+    for (let rounds = 0; rounds < 7; rounds += 1) {
       const { requestState } = last.result ?? {};
       ({ last } = await round(server, call(program), {
         requestState,
         inputResponses: { target },
       }));
     }
-    const [said, ...others] = told.warnings.filter((warning) => warning.includes('round 4'));
+    const [said, ...others] = told.warnings.filter((warning) => warning.includes('round 7'));
     expect(others).toEqual([]);
     expect(said).toContain("The question 'target' changed");
     expect(said).toContain('now()');

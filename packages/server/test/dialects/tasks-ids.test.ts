@@ -1,7 +1,7 @@
 import { memoryStore, saga, step, type SagaStore } from '@mcp-saga/server';
 import type { TaskOptions } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
-import { start } from '../fixtures/clock.ts';
+import { sleepOn, start, testClock } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
 import { waits } from '../fixtures/task-sagas.ts';
@@ -74,9 +74,11 @@ test('an unknown ID reaches the store only if it has the form of an ID', async (
 
 test('[W7] a call without a store is a task only if `maxIdLength` leaves room for its state', async () => {
   const call = async (tasks: TaskOptions): Promise<Record<string, unknown>> => {
+    const clock = testClock();
     const { host } = hostOf(waits('prefer'), {
       tasks: { bearer: 'accept', ...tasks },
-      limits: { clientRounds: 1_000_000, maxHold: 1 },
+      clock,
+      testing: { sleep: sleepOn(clock) },
     });
     return await taskClient(host).call('waits');
   };

@@ -50,7 +50,7 @@ export async function floodingClient(
     testing: { environment: 'production' },
     hooks: { onTurn: () => undefined },
     ...options,
-    limits: { maxArgumentBytes: 1024 * 1024, ...options.limits },
+    limits: { maxTokenBytes: 1024 * 1024, ...options.limits },
     guard: { store },
   });
   const args = { text: 'x'.repeat(900_000) };

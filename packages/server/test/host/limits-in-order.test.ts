@@ -10,12 +10,12 @@ const entryBytes = 2_000_000;
 /** Bytes of a message of Amazon SQS, the smallest queue. */
 const messageBytes = 262_144;
 
-const { maxTokenBytes, maxAnswerBytes, maxArgumentBytes, maxInflatedBytes } = resolveHostLimits();
+const { maxTokenBytes, maxAnswerBytes, maxInflatedBytes } = resolveHostLimits();
 
 // The value of each row passes through the next one. `doors.property.test.ts` shows the same for the
 // room that is left in a token, which depends on the saga.
 it.each<[string, number, string, number]>([
-  ['the arguments of a call', maxArgumentBytes, 'the content of a token', maxInflatedBytes],
+  ['the arguments of a call', maxTokenBytes, 'the content of a token', maxInflatedBytes],
   ['an answer of the client', maxAnswerBytes, 'the content of a token', maxInflatedBytes],
   [
     'the record of a request at the guard',

@@ -126,23 +126,19 @@ describe('maxTokenBytes', () => {
 
   test('[T11] limits the inflated size of a token', async () => {
     const filled = saga(
-      { name: 'filled', version: '1', input: z.object({ text: z.string() }) },
-      function* () {
+      { name: 'filled', version: '1', input: z.object({ bytes: z.int() }) },
+      function* ({ bytes }) {
+        yield* step('fill', () => 'x'.repeat(bytes), { compress: true });
         yield* elicit('go', { message: 'Go?', schema: Empty });
         return 'done';
       },
     );
-    const { host } = hostOf(filled, limited({ maxArgumentBytes: 2_000_000 }));
-    const called = { method: 'tools/call' };
-    const full = suspended(
-      await coreOf(host).start('filled', { text: 'x'.repeat(1_000_000) }, {}, called),
-    );
+    const { host } = hostOf(filled, limited({}));
+    const full = suspended(await host.start('filled', { bytes: 1_000_000 }));
     expect(full.token.length).toBeLessThan(9000);
-    const turn = failed(
-      await coreOf(host).start('filled', { text: 'x'.repeat(1_048_577) }, {}, called),
-    );
+    const turn = failed(await host.start('filled', { bytes: 1_048_577 }));
     expect(turn.error).toMatchObject({ code: 'token_too_large' });
-    expect(String(turn.error)).toContain('input (');
+    expect(String(turn.error)).toContain("'fill' (");
   });
 });
 
@@ -154,19 +150,16 @@ describe('the other limits', () => {
   });
 
   test.each([
-    [10, true],
-    [11, false],
-  ])(
-    'suggestedJournalEntries of %i suggests continueAs after 10 entries: %s',
-    async (limit, expected) => {
-      const long = saga({ name: 'long', version: '1' }, function* () {
-        for (let index = 0; index < 10; index += 1) yield* random();
-        return String((yield* info()).continueAsSuggested);
-      });
-      const { host } = hostOf(long, limited({ suggestedJournalEntries: limit }));
-      expect(completed(await host.start('long', {})).result).toBe(String(expected));
-    },
-  );
+    [299, false],
+    [300, true],
+  ])('a journal of %i entries suggests continueAs: %s', async (entries, expected) => {
+    const long = saga({ name: 'long', version: '1' }, function* () {
+      for (let index = 0; index < entries; index += 1) yield* random();
+      return String((yield* info()).continueAsSuggested);
+    });
+    const { host } = hostOf(long, limited({}));
+    expect(completed(await host.start('long', {})).result).toBe(String(expected));
+  });
 
   test('[T11] maxJournalEntries accepts n entries and refuses n + 1', async () => {
     const enough = hostOf(counting, limited({ maxJournalEntries: 11 })).host;
@@ -195,19 +188,21 @@ describe('the other limits', () => {
     expect(failed(ended).error).toMatchObject({ code: 'limit_exceeded' });
   });
 
-  test('[T11] maxAnswers accepts n answers in a request and refuses n + 1, before the token is opened', async () => {
-    const { host, told } = hostOf(counting, limited({ maxAnswers: 3 }));
+  test('[T11] a request has 2,000 answers, and is refused with 2,001 before the token is opened', async () => {
+    const { host, told } = hostOf(counting, limited({}));
     const { token } = suspended(await host.start('counting', {}));
-    const answers = ['go', 'a', 'b', 'c'].map((id) => accept(id, {}));
-    expect((await host.resume(token, answers.slice(0, 3))).status).toBe('completed');
+    const answers = ['go', ...Array.from({ length: 2_000 }, (_, at) => `a${at}`)].map((id) =>
+      accept(id, {}),
+    );
+    expect((await host.resume(token, answers.slice(0, 2_000))).status).toBe('completed');
     await expect(host.resume('nonsense', answers)).rejects.toMatchObject({
       code: 'invalid_params',
-      message: 'Invalid params: answers: more than 3 step results',
+      message: 'Invalid params: answers: more than 2000 step results',
     });
     expect(told.rejections).toEqual([]);
   });
 
-  describe('maxAnswerBytes', () => {
+  describe('an answer of a client', () => {
     const met: string[] = [];
     const spelled = z.object({
       target: z.string().refine((text) => {
@@ -222,52 +217,46 @@ describe('the other limits', () => {
     const around = JSON.stringify({ action: 'accept', content: { target: '' } }).length;
 
     test.each([
-      ['letters', (bytes: number) => 'x'.repeat(bytes)],
-      ['characters of three bytes', (bytes: number) => '€'.repeat(bytes / 3)],
-      ['characters of four bytes', (bytes: number) => '😀'.repeat(bytes / 4)],
+      ['letters', 'x', 1],
+      ['characters of three bytes', '€', 3],
+      ['characters of four bytes', '😀', 4],
     ])(
-      '[T11] [W4] accepts an answer of n bytes, and asks again for n + 1, in %s',
-      async (_, text) => {
+      '[T11] [W4] is asked again before it is read if it has more than four times the bytes of a token, in %s',
+      async (_, character, width) => {
         met.length = 0;
-        const size = 1_200;
-        const { host, told } = hostOf(asks, limited({ maxAnswerBytes: around + size }));
+        const size = 4 * 8_000 - around;
+        const text = (bytes: number): string =>
+          character.repeat(bytes / width) + 'x'.repeat(bytes % width);
+        const { host, told } = hostOf(asks, limited({ maxTokenBytes: 8_000 }));
         const { token } = suspended(await host.start('asks', {}));
-        const again = suspended(
-          await host.resume(token, [accept('target', { target: `${text(size)}x` })]),
-        );
-        expect(again.steps).toMatchObject([
+        const send = (to: string, bytes: number) =>
+          host.resume(to, [accept('target', { target: text(bytes) })]);
+        const large = suspended(await send(token, size + 1));
+        expect(large.steps).toMatchObject([
           { stepId: 'target', reason: `it has more than ${around + size} bytes` },
         ]);
         expect(told.ignored).toEqual([{ stepId: 'target', why: 'invalid' }]);
         expect(met).toEqual([]);
-        const end = completed(
-          await host.resume(again.token, [accept('target', { target: text(size) })]),
-        );
-        expect(end.result).toBe(text(size));
-        expect(met).toEqual([text(size)]);
+        // The token has no room for an answer of this size either, which is another reason.
+        const full = suspended(await send(large.token, size));
+        expect(full.steps[0]?.reason).not.toContain('it has more than');
+        expect(completed(await send(full.token, 600)).result).toBe(text(600));
+        expect(met).toEqual([text(size), text(600)]);
       },
     );
 
-    test('[T11] applies to the error of a client as to other answers', async () => {
-      const { host } = hostOf(asks, limited({ maxAnswerBytes: 100 }));
+    test('[T11] has the same bounds if it is an error', async () => {
+      const { host } = hostOf(asks, limited({ maxTokenBytes: 1_500 }));
       const { token } = suspended(await host.start('asks', {}));
-      const error = { code: -1, message: 'x'.repeat(100) };
+      const error = { code: -1, message: 'x'.repeat(6_000) };
       expect(suspended(await host.resume(token, [{ stepId: 'target', error }])).steps).toHaveLength(
         1,
       );
       failed(await host.resume(token, [{ stepId: 'target', error: { ...error, message: 'no' } }]));
     });
-
-    test('[T11] is four times the token limit by default', () => {
-      const limits = (given: Partial<HostLimits>): number =>
-        coreOf(hostOf(asks, limited(given)).host).limits.maxAnswerBytes;
-      expect(limits({})).toBe(4 * 65_536);
-      expect(limits({ maxTokenBytes: 10_000 })).toBe(40_000);
-      expect(limits({ maxTokenBytes: 10_000, maxAnswerBytes: 7 })).toBe(7);
-    });
   });
 
-  describe('maxArgumentBytes', () => {
+  describe('the arguments of a call', () => {
     const met: string[] = [];
     const input = z.object({
       text: z.string().refine((text) => {
@@ -281,25 +270,19 @@ describe('the other limits', () => {
     });
     const around = JSON.stringify({ text: '' }).length;
 
-    test('[T11] accepts arguments of n bytes, and refuses n + 1 before the schema runs', async () => {
+    test('[T11] have at most the bytes of a token, and more are refused before the schema runs', async () => {
       met.length = 0;
-      const { host, told } = hostOf(reads, limited({ maxArgumentBytes: around + 6 }));
-      await expect(host.start('reads', { text: '€€x' })).rejects.toMatchObject({
+      const text = '€'.repeat(1_000);
+      const maxTokenBytes = around + 3_000;
+      const { host, told } = hostOf(reads, limited({ maxTokenBytes }));
+      await expect(host.start('reads', { text: `${text}x` })).rejects.toMatchObject({
         code: 'invalid_params',
-        message: `Invalid params: arguments: more than ${around + 6} bytes. Send references to large values.`,
+        message: `Invalid params: arguments: more than ${maxTokenBytes} bytes. Send references to large values.`,
       });
       expect(met).toEqual([]);
-      await host.start('reads', { text: '€€' });
-      expect(met).toEqual(['€€']);
+      await coreOf(host).start('reads', { text }, {}, { method: 'tools/call' });
+      expect(met).toEqual([text]);
       expect(told.errors).toEqual([]);
-    });
-
-    test('[T11] is the token limit by default', () => {
-      const limits = (given: Partial<HostLimits>): number =>
-        coreOf(hostOf(reads, limited(given)).host).limits.maxArgumentBytes;
-      expect(limits({})).toBe(65_536);
-      expect(limits({ maxTokenBytes: 10_000 })).toBe(10_000);
-      expect(limits({ maxTokenBytes: 10_000, maxArgumentBytes: 7 })).toBe(7);
     });
   });
 
@@ -359,10 +342,8 @@ describe('the other limits', () => {
   });
 
   test.each([
-    ['maxAnswers', 0],
-    ['maxAnswers', Number.NaN],
-    ['maxAnswerBytes', 0],
-    ['maxArgumentBytes', 0],
+    ['maxTokenBytes', 0],
+    ['maxKeptBytesPerSaga', Number.NaN],
     ['maxCommands', 1.5],
     ['maxJournalEntries', -1],
     ['maxTokenBytes', Number.POSITIVE_INFINITY],
@@ -375,8 +356,8 @@ describe('the other limits', () => {
 
   test('[T11] an undefined limit has its default', async () => {
     const { host } = hostOf(counting, {
-      limits: { maxAnswers: undefined } as unknown as Partial<HostLimits>,
+      limits: { maxCommands: undefined } as unknown as Partial<HostLimits>,
     });
-    expect(coreOf(host).limits.maxAnswers).toBe(2000);
+    expect(coreOf(host).limits.maxCommands).toBe(100_000);
   });
 });

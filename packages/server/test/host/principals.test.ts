@@ -261,7 +261,7 @@ describe('authorize and rateLimit', () => {
         return 'kept';
       },
     );
-    const limits = { maxArgumentBytes: 1024 * 1024 };
+    const limits = { maxTokenBytes: 1024 * 1024 };
     const keeping = hostOf(keeps, {
       limits,
       auth: { rateLimit: (fact) => facts.push(fact) > 0 },

@@ -10,7 +10,7 @@ import {
 } from '@mcp-saga/server';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { testClock } from '../fixtures/clock.ts';
+import { sleepOn, testClock } from '../fixtures/clock.ts';
 import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
 import { Target, waits } from '../fixtures/task-sagas.ts';
@@ -207,7 +207,7 @@ describe('a task', () => {
   test('[E10] without a store stays open in a process of another version', async () => {
     const clock = testClock();
     const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
-    const options = { clock, tasks, limits: { clientRounds: 1_000_000, maxHold: 1 } };
+    const options = { clock, tasks, testing: { sleep: sleepOn(clock) } };
     const old = hostOf(waits('prefer'), options);
     const taskId = await taskClient(old.host).start('waits');
     const other = saga({ name: 'waits', version: '2', task: 'prefer' }, function* () {

@@ -10,7 +10,7 @@ const icons = [
 ] as const;
 
 describe.each(connections)('$name', ({ connect }) => {
-  test('[W1] a saga is listed with its icons, annotations, metadata and expected duration', async () => {
+  test('[W1] a saga is listed with its icons, annotations, and metadata', async () => {
     const ship = saga(
       {
         name: 'ship',
@@ -18,7 +18,6 @@ describe.each(connections)('$name', ({ connect }) => {
         icons,
         annotations: { destructiveHint: true, openWorldHint: false },
         _meta: { 'com.example/team': { name: 'shipping' }, [extension]: 'never' },
-        expectedDurationMs: 90_000,
       },
       function* () {
         yield* elicit('go', { message: 'Go?', schema: Empty });
@@ -34,10 +33,7 @@ describe.each(connections)('$name', ({ connect }) => {
         annotations: { destructiveHint: true, openWorldHint: false },
         _meta: {
           'com.example/team': { name: 'shipping' },
-          [extension]: {
-            methods: ['tools/callSaga', 'tools/resumeSaga'],
-            expectedDurationMs: 90_000,
-          },
+          [extension]: { methods: ['tools/callSaga', 'tools/resumeSaga'] },
         },
       },
     ]);
@@ -51,9 +47,6 @@ test.each([
   ['_meta', 'text'],
   ['_meta', { run: () => undefined }],
   ['annotations', [true]],
-  ['expectedDurationMs', 0],
-  ['expectedDurationMs', Number.POSITIVE_INFINITY],
-  ['expectedDurationMs', '90 s'],
 ])('[W1] %s: %j cannot be listed, and is refused when the saga is defined', (name, value) => {
   const options = { name: 'ship', version: '1', [name]: value } as {
     name: string;

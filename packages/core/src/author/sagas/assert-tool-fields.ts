@@ -7,7 +7,7 @@ import type { ToolFields } from '../../model/tool-fields.ts';
  * tools. Throws AuthoringError.
  */
 export function assertToolFields(name: string, fields: ToolFields): void {
-  const { icons, expectedDurationMs: duration } = fields;
+  const { icons } = fields;
   for (const field of ['annotations', '_meta'] as const) {
     const value = fields[field];
     if (value === undefined) continue;
@@ -18,11 +18,6 @@ export function assertToolFields(name: string, fields: ToolFields): void {
   if (icons !== undefined && !(Array.isArray(icons) && icons.every(isIcon))) {
     throw new AuthoringError(
       `icons of saga '${name}' must be a list of icons: [{ src: 'https://…' }].`,
-    );
-  }
-  if (duration !== undefined && !(Number.isFinite(duration) && duration > 0)) {
-    throw new AuthoringError(
-      `expectedDurationMs of saga '${name}' must be a number of milliseconds, more than 0.`,
     );
   }
 }

@@ -142,7 +142,6 @@ export const sagaOptionNames: NamesOf<SagaOptions<undefined, undefined>> = {
   annotations: true,
   icons: true,
   _meta: true,
-  expectedDurationMs: true,
 };
 
 /**
@@ -210,7 +209,6 @@ export function saga<
     ...present({
       icons: options.icons,
       _meta: options['_meta'],
-      expectedDurationMs: options.expectedDurationMs,
     }),
     previous: options.previous ?? [],
     commitEach,

@@ -20,15 +20,17 @@ export function toSagaInfo(facts: unknown, scope: Scope, journal: Journal): unkn
   });
 }
 
+/** Length of a journal from which a saga is long: each turn replays all of it. */
+const suggestedEntries = 300;
+
 /**
  * Facts about the current turn, as the journal stores them. `entries`: length of the journal so
  * far.
  */
 export function infoIn({ saga, turn, request, limits }: Runtime, entries: number): unknown {
   const { number, tokenBytes } = turn;
-  const { suggestedTokenBytes, suggestedJournalEntries } = limits;
-  const continueAsSuggested =
-    tokenBytes >= suggestedTokenBytes || entries >= suggestedJournalEntries;
+  const { suggestedTokenBytes } = limits;
+  const continueAsSuggested = tokenBytes >= suggestedTokenBytes || entries >= suggestedEntries;
   const { capabilities } = request;
   return { sagaId: saga.id, turn: number, tokenBytes, capabilities, continueAsSuggested };
 }

@@ -11,6 +11,7 @@
  * - An interrupted turn is repeated with the same answers, because the guard would refuse others.
  * - A task that has ended never changes.
  */
+import { maxAnswers } from '../../model/host-limits.ts';
 import { TurnAborted } from '@mcp-saga/core';
 import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../model/caller.ts';
@@ -57,7 +58,6 @@ export function isDue(record: TaskRecord, now: number): boolean {
 }
 
 async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
-  const { limits } = task.host;
   const { clock, leaseMs } = task.host.timing;
   const id = createTokenId();
   return await changeRecord(task, (record) => {
@@ -65,7 +65,7 @@ async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
     if (!isDue(record, now)) return undefined;
     const answered = record.questions.filter((question) => !isOpen(question)).map(({ key }) => key);
     // Answers may come from several requests. A turn takes as many as one request could bring.
-    const keys = answered.slice(0, limits.maxAnswers);
+    const keys = answered.slice(0, maxAnswers);
     // An interrupted turn is repeated unchanged, since it may have run.
     const turn = record.turn ?? { action: record.isCancelled === true ? 'cancel' : 'resume', keys };
     return { ...record, lease: { id, until: now + leaseMs }, turn };

@@ -1,3 +1,4 @@
+import { maxAnswers } from '../../model/host-limits.ts';
 import { isRecord, present } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
@@ -58,7 +59,7 @@ export async function getTask(request: TaskRequest): Promise<object> {
 export async function updateTask(request: TaskRequest): Promise<object> {
   const { host, inputResponses } = request;
   const opened = await openTaskId(host, request);
-  const sent = toResponses(inputResponses, host.limits.maxAnswers);
+  const sent = toResponses(inputResponses);
   // A task without a store asks no questions.
   if (opened.saga !== undefined) {
     reportUnknown(host.observer, opened, [...sent.keys()]);
@@ -172,7 +173,7 @@ async function tellProgress(
     .catch(request.host.observer.hooks.onError);
 }
 
-function toResponses(inputResponses: unknown, maxAnswers: number): ReadonlyMap<string, Json> {
+function toResponses(inputResponses: unknown): ReadonlyMap<string, Json> {
   if (!isRecord(inputResponses)) throw invalidField('inputResponses: expected an object');
   const entries = Object.entries(inputResponses);
   if (entries.length > maxAnswers)

@@ -135,7 +135,6 @@ export class TurnScript {
         maxJournalEntries: unlimited,
         maxCommands: unlimited,
         suggestedTokenBytes: unlimited,
-        suggestedJournalEntries: unlimited,
       },
     };
   }
