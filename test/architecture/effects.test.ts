@@ -5,7 +5,7 @@ import { commands, definers, droppers } from '../../packages/eslint-plugin/src/s
 import { entryTypes } from '../../packages/core/src/journal/entry-types.ts';
 
 /** Functions that make no command, so forgetting `yield*` before them is no mistake. */
-const others = ['compensator', 'duration', 'withJsonSchema'];
+const others = ['compensator', 'duration', 'toUuid', 'withJsonSchema'];
 
 /** Functions of core that authors call. */
 const functions = Object.entries(core)

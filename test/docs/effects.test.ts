@@ -23,8 +23,9 @@ const definers = [
   'promptSaga',
   'resourceSaga',
   'compensator',
-  'withJsonSchema',
   'duration',
+  'toUuid',
+  'withJsonSchema',
 ];
 const hosts = [
   'createSagaHost',

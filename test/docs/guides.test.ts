@@ -39,7 +39,7 @@ import { bookTable, confirm, pizza, tables } from './guides/forms.ts';
 import { bookRoom } from './guides/output.ts';
 import { listOrders } from './guides/paging.ts';
 import { planTrip, vote } from './guides/parallel.ts';
-import { buy, chargeOnce, charges, shipments } from './guides/payments.ts';
+import { buy, chargeOnce, charges, payBill, payments, shipments } from './guides/payments.ts';
 import { order, review } from './guides/prompts.ts';
 import { asked, hostOf as reports, report } from './guides/tasks.ts';
 import { expenseSaga, sent } from './guides/xstate.ts';
@@ -225,6 +225,17 @@ describe('payments', () => {
     await failEverywhere(bought, {
       check: () => expect(charges.standing).toHaveLength(shipments.standing.length),
     });
+  });
+
+  it('pays and cancels by the UUID of one key, after any failure', async () => {
+    const paying = testSaga(payBill, { input: { amount: 30 }, providers: [payments] });
+    const kept = paying.on.elicit('sure', { sure: true });
+    await crashEverywhere(kept, { check: () => expect(payments.standing).toEqual([30]) });
+    await failEverywhere(kept);
+    expect((await kept.run()).standing).toEqual(['pay']);
+    expect(payments.calls[0]).toMatch(/^[\da-f]{8}-[\da-f]{4}-8/);
+    await paying.refuse.elicit('sure').run();
+    expect(payments.standing).toEqual([]);
   });
 
   it('reports an unknown outcome', async () => {

@@ -112,5 +112,6 @@ export {
   type StepFacts,
 } from './values/errors.ts';
 export type { Json } from './values/json.ts';
+export { toUuid } from './values/to-uuid.ts';
 export { withJsonSchema } from './values/standard-schema.ts';
 export type { InferInput, InferOutput, LooseFields, Schema } from './values/standard-schema.ts';

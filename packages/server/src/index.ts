@@ -29,6 +29,7 @@ export {
   scope,
   sleep,
   step,
+  toUuid,
   uuid,
   waitFor,
   withJsonSchema,

@@ -1,4 +1,4 @@
-import { elicit, saga, step } from '@mcp-saga/server';
+import { elicit, saga, step, toUuid } from '@mcp-saga/server';
 import {
   crashEverywhere,
   failEverywhere,
@@ -52,6 +52,29 @@ describe('providers of a test', () => {
     expect((await sound.run()).standing).toEqual(['pay']);
     expect((await sound.fail.step('look', new Error('no')).run()).standing).toEqual([]);
     expect(bank.standing).toEqual([]);
+  });
+
+  it('[E1] [E4] a provider that takes the UUID of a key is watched like one that takes the key', async () => {
+    const sound = tested(
+      ({ idempotencyKey }) => bank.do(toUuid(idempotencyKey), 'money'),
+      ({ stepKey }) => bank.undo(toUuid(stepKey)),
+    );
+    const harmless = ['look'];
+    await crashEverywhere(sound, { harmless });
+    await failEverywhere(sound, { harmless });
+    expect((await sound.run()).standing).toEqual(['pay']);
+    expect(bank.standingKeys).toEqual([toUuid('do:pay')]);
+    expect((await sound.fail.step('look', new Error('no')).run()).standing).toEqual([]);
+  });
+
+  it('[E4] an undo that takes the UUID of its own key leaves the effect in the provider', async () => {
+    const wrong = tested(
+      ({ idempotencyKey }) => bank.do(toUuid(idempotencyKey), 'money'),
+      ({ idempotencyKey }) => bank.undo(toUuid(idempotencyKey)),
+    );
+    const error = await errorOf(failEverywhere(wrong, { harmless: ['look'] }));
+    expect(error).toMatchObject({ code: 'violated' });
+    expect(error.message).toContain("the effect of 'pay' is still in the provider");
   });
 
   it('[E1] an unknown key ends the run, in do and in undo', async () => {

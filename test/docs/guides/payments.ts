@@ -1,4 +1,4 @@
-import { abort, elicit, pivot, saga, step, OutcomeUnknown } from '@mcp-saga/server';
+import { abort, elicit, pivot, saga, step, toUuid, OutcomeUnknown } from '@mcp-saga/server';
 import { Provider } from '@mcp-saga/testing';
 import { z } from 'zod';
 
@@ -47,6 +47,28 @@ export const buy = saga(
   },
 );
 // #endregion tool
+
+/** Payments by a UUID. */
+export const payments: Provider<number> = new Provider();
+
+const psp = {
+  pay: async (amount: number, uuid: string): Promise<void> => void payments.do(uuid, amount),
+  cancel: async (uuid: string): Promise<void> => payments.undo(uuid),
+};
+
+// #region uuid
+export const payBill = saga(
+  { name: 'pay_bill', version: '1', input: z.object({ amount: z.number() }), forks: 'refuse' },
+  function* ({ amount }) {
+    yield* step('pay', ({ idempotencyKey }) => psp.pay(amount, toUuid(idempotencyKey)), {
+      compensate: ({ stepKey }) => psp.cancel(toUuid(stepKey)),
+      unknown: 'compensate',
+    });
+    yield* elicit('sure', { message: `Keep the payment of ${amount} EUR?`, schema: Sure });
+    return `Paid ${amount} EUR.`;
+  },
+);
+// #endregion uuid
 
 /** The body of a response that may be lost. */
 type Reply = { readonly id: string } | undefined;

@@ -1,3 +1,4 @@
+import { toUuid } from '@mcp-saga/server';
 import type { Runtime } from '@mcp-saga/server/internal';
 
 /** Effect of a step, by its idempotency key, or of a promise that a machine invokes. */
@@ -62,8 +63,9 @@ export class CallNames {
 export class EffectLedger {
   #runs = 0;
   readonly #effects = new Map<string, Effect>();
+  /** Codes by their keys, and by the UUIDs of their keys, which some providers demand. */
   readonly #codes = new Map<string, { readonly id: string; running: number }>();
-  readonly #keys = new Map<string, string>();
+  readonly #newest = new Map<string, object>();
 
   /** All effects, in the order of their first run. */
   get effects(): readonly Effect[] {
@@ -80,15 +82,15 @@ export class EffectLedger {
     return this.#runs;
   }
 
-  /** Code that received a key. Undefined if none did. */
+  /** Code that received a key, or the key of a UUID. Undefined if none did. */
   codeOf(key: string): { readonly id: string; readonly running: number } | undefined {
     return this.#codes.get(key);
   }
 
   /** `true` for the newest key of a step. A saga that starts again has other keys. */
   isCurrent(key: string): boolean {
-    const id = this.codeOf(key)?.id;
-    return id !== undefined && this.#keys.get(id) === key;
+    const code = this.codeOf(key);
+    return code !== undefined && this.#newest.get(code.id) === code;
   }
 
   /** Registers running code and its keys. Call the result at the end of the code. */
@@ -96,8 +98,8 @@ export class EffectLedger {
     const codes = keys.map(([key, id]) => {
       const code = this.#codes.get(key) ?? { id, running: 0 };
       code.running += 1;
-      this.#codes.set(key, code);
-      this.#keys.set(code.id, key);
+      if (!this.#codes.has(key)) this.#codes.set(key, code).set(toUuid(key), code);
+      this.#newest.set(code.id, code);
       return code;
     });
     return () => {

@@ -1,4 +1,5 @@
 import { encode } from '../../values/codec.ts';
+import { formatUuid } from '../../values/to-uuid.ts';
 import type { Effect, Spec } from '../parts/effect.ts';
 import { ended } from '../parts/effect-entries.ts';
 import { toSagaInfo } from '../parts/saga-info.ts';
@@ -33,7 +34,7 @@ export const random: Effect<ReadSpec<'random'>> = {
 export const uuid: Effect<ReadSpec<'uuid'>> = {
   entries: ['uuid', 'failed', 'withdrawn'],
   run: async ({ path }, runtime) =>
-    ended('uuid', encode(uuidOf(await runtime.effects.randomBytes(path)))),
+    ended('uuid', encode(formatUuid(await runtime.effects.randomBytes(path), 4))),
 };
 
 export const stepKey: Effect<StepKeySpec> = {
@@ -46,13 +47,4 @@ export const stepKey: Effect<StepKeySpec> = {
 function fractionOf(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return ((view.getUint32(0) >>> 5) * 2 ** 26 + (view.getUint32(4) >>> 6)) / 2 ** 53;
-}
-
-/** A version 4 UUID of the first 16 bytes (RFC 9562). */
-function uuidOf(bytes: Uint8Array): string {
-  const octets = bytes.slice(0, 16);
-  octets[6] = ((octets[6] as number) & 0x0f) | 0x40;
-  octets[8] = ((octets[8] as number) & 0x3f) | 0x80;
-  const hex = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
