@@ -10,7 +10,11 @@ export interface ModelEndpoint {
 
 /** Model of the host, for the option `answers.sampling` of `serveSagas` or `createSagaHost`. */
 export function chatCompletions({ url, key, model }: ModelEndpoint): Sampling {
-  return async ({ messages, systemPrompt, maxTokens, temperature, stopSequences }, { signal }) => {
+  return async (
+    { messages, systemPrompt, maxTokens, temperature, stopSequences, tools },
+    { signal },
+  ) => {
+    if (tools !== undefined) throw new TypeError('This model calls no tools.');
     const response = await fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
@@ -50,6 +54,9 @@ interface Completion {
 }
 
 function textOf(content: SamplingMessage['content']): string {
-  if (content.type !== 'text') throw new TypeError(`This model reads no ${content.type}.`);
-  return content.text;
+  const texts = [content].flat().map((block) => {
+    if (block.type !== 'text') throw new TypeError(`This model reads no ${block.type}.`);
+    return block.text;
+  });
+  return texts.join('');
 }

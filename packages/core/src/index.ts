@@ -25,15 +25,23 @@ export type {
   UnknownUndoContext,
   WhenUnknown,
 } from './model/undo-types.ts';
-export type { ContentBlock, MessageContent } from './model/content.ts';
+export type {
+  ContentBlock,
+  MessageContent,
+  SamplingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from './model/content.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
 export type { SagaBody, Command, ForkSensitiveCommand, Steps, LogLevel } from './model/command.ts';
 export type {
   ClientStep,
   Provenance,
   Root,
+  SampleAnswer,
   SampleParams,
   SampleResult,
+  SampleTool,
   SamplingMessage,
 } from './model/client-step.ts';
 export type { ClientNeed } from './values/errors.ts';

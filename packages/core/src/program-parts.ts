@@ -17,7 +17,7 @@ export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/eff
 export { command, specOf } from './effects/effect-of.ts';
 export type { ElicitSpec, ElicitUrlSpec } from './effects/kinds/elicit.ts';
 export type { RootsSpec } from './effects/kinds/roots.ts';
-export type { SampleSpec } from './effects/kinds/sample.ts';
+export { samplingNeed, type SampleSpec } from './effects/kinds/sample.ts';
 export type { StepUndo, UndoWork } from './model/command.ts';
 export { isClearlyLargerThan, isLargerThan, assertJson, InvalidJson } from './values/json.ts';
 export { encodeError, toStepErrorData } from './values/step-error-data.ts';

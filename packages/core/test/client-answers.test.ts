@@ -126,6 +126,11 @@ describe('a sampled message', () => {
       { type: 'tool_result', toolUseId: '1', content: [] },
       { content: text(''), blocks: [{ type: 'tool_result', toolUseId: '1', content: [] }] },
     ],
+    [
+      'a result of a tool without content',
+      [{ type: 'tool_result', toolUseId: '1' }],
+      { content: text(''), blocks: [{ type: 'tool_result', toolUseId: '1' }] },
+    ],
     ['no block', [], { content: text(''), blocks: [] }],
   ])('[W4] of %s reaches the body as one block', async (_, content, got) => {
     expect(await answeredBy(ask, of(content))).toEqual({
@@ -148,6 +153,7 @@ describe('a sampled message', () => {
     ['an image without a type', { type: 'image', data: '' }, 'content.mimeType: '],
     ['a bad block in a list', [text('a'), { type: 'text' }], 'content[1].text: '],
     ['a list in a list', [[text('a')]], 'content[0]: '],
+    ['a call without arguments', { ...use, input: [] }, 'content.input: '],
   ])('[W4] is refused for %s, by place', async (_, content, place) => {
     const { refused } = await answeredBy(ask, of(content));
     expect(refused?.startsWith(place)).toBe(true);

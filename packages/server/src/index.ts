@@ -69,14 +69,18 @@ export type {
   RetryPolicy,
   Saga,
   SagaOptions,
+  SampleAnswer,
   SampleParams,
   SampleResult,
+  SampleTool,
   SamplingMessage,
   Schema,
   StepContext,
   StepOptions,
   Steps,
   ToolResult,
+  ToolResultBlock,
+  ToolUseBlock,
   UndoneStep,
 } from '@mcp-saga/core';
 export { generateKey, SealError, TokenRefused, TokenTooLarge } from '@mcp-saga/seal';

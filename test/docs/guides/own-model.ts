@@ -1,20 +1,28 @@
 import {
+  abort,
+  allSettled,
   createSagaHost,
   elicit,
   saga,
   sample,
+  step,
   type SagaHost,
   type Sampling,
+  type SamplingMessage,
 } from '@mcp-saga/server';
 import { z } from 'zod';
 
 // #region sampling
 /** Asks a model by the chat completions API, which most model servers offer. */
 export function chatCompletions(url: string, model: string, key: string): Sampling {
-  return async ({ messages, maxTokens, systemPrompt }, { signal }) => {
+  return async ({ messages, maxTokens, systemPrompt, tools }, { signal }) => {
+    if (tools !== undefined) throw new Error('This model calls no tools.');
     const asked = messages.map(({ role, content }) => {
-      if (content.type !== 'text') throw new Error('This model reads text only.');
-      return { role, content: content.text };
+      const texts = [content].flat().map((block) => {
+        if (block.type !== 'text') throw new Error('This model reads text only.');
+        return block.text;
+      });
+      return { role, content: texts.join('') };
     });
     const system = systemPrompt === undefined ? [] : [{ role: 'system', content: systemPrompt }];
     const response = await fetch(`${url}/chat/completions`, {
@@ -56,6 +64,55 @@ export const triage = saga(
   },
 );
 // #endregion tool
+
+const warehouse = {
+  count: async (item: string): Promise<number> => (item === 'lamp' ? 3 : 0),
+};
+
+// #region agent
+const Item = z.object({ item: z.enum(['lamp', 'desk']) });
+const stock = {
+  name: 'stock',
+  description: 'Number of pieces in stock',
+  inputSchema: {
+    type: 'object',
+    properties: { item: { enum: ['lamp', 'desk'] } },
+    required: ['item'],
+  },
+} as const;
+
+export const advise = saga(
+  { name: 'advise', version: '1', input: z.object({ question: z.string() }) },
+  function* ({ question }) {
+    const asked: SamplingMessage = { role: 'user', content: { type: 'text', text: question } };
+    const messages = [asked];
+    for (let round = 0; round < 5; round += 1) {
+      const request = { messages, maxTokens: 500, tools: [stock] };
+      const { content, blocks = [content] } = yield* sample('advice', request);
+      const calls = blocks.filter((block) => block.type === 'tool_use');
+      if (calls.length === 0) return content.type === 'text' ? content.text : '';
+      const counts = yield* allSettled(
+        calls.map(({ input }) =>
+          step('stock', () => warehouse.count(Item.parse(input).item), { input }),
+        ),
+      );
+      const results = calls.map(({ id }, index) => {
+        const ended = counts[index];
+        const isError = ended?.status !== 'fulfilled';
+        const text = isError ? 'No such item.' : `${ended.value}`;
+        return {
+          type: 'tool_result',
+          toolUseId: id,
+          content: [{ type: 'text', text }],
+          isError,
+        } as const;
+      });
+      messages.push({ role: 'assistant', content: blocks }, { role: 'user', content: results });
+    }
+    return yield* abort('The model found no answer.');
+  },
+);
+// #endregion agent
 
 // #region host
 export const hostOf = (keys: string, sampling: Sampling): SagaHost =>

@@ -1,6 +1,6 @@
-import { refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import { crashEverywhere, refuseEverywhere, testSaga } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
-import { triage } from './own-model.ts';
+import { advise, triage } from './own-model.ts';
 import { browseOrders, listOrders } from './paging.ts';
 import { planTrip, vote } from './parallel.ts';
 import { report } from './tasks.ts';
@@ -49,6 +49,44 @@ it('asks the model, and uses the fallback for a client that cannot ask', async (
   expect(withoutModel.error).toMatchObject({ code: 'client_cannot' });
 });
 // #endregion own-model
+
+it('runs the calls of a model as steps, and tells it of a call that fails', async () => {
+  const call = (id: string, item: string) =>
+    ({ type: 'tool_use', id, name: 'stock', input: { item } }) as const;
+  const told: unknown[] = [];
+  const asked = testSaga(advise, { input: { question: 'What can I buy?' } }).on.sample(
+    'advice',
+    ({ message, params }) => {
+      if (message === 'What can I buy?')
+        return {
+          role: 'assistant',
+          model: 'm',
+          stopReason: 'toolUse',
+          content: [call('a', 'lamp'), call('b', 'sofa')],
+        };
+      told.push(params['messages']);
+      return 'A lamp.';
+    },
+  );
+  expect((await asked.run()).result).toBe('A lamp.');
+  expect(told).toMatchObject([
+    [
+      {},
+      {},
+      {
+        content: [
+          { toolUseId: 'a', content: [{ text: '3' }], isError: false },
+          { toolUseId: 'b', isError: true },
+        ],
+      },
+    ],
+  ]);
+  await crashEverywhere(asked, { harmless: ['stock'] });
+  for (const need of ['sampling', 'sampling.tools'] as const) {
+    const { error } = await asked.deny.client(need).run();
+    expect(error).toMatchObject({ code: 'client_cannot', need: 'sampling.tools' });
+  }
+});
 
 // #region paging
 it('lists all pages, or stops if the user does', async () => {

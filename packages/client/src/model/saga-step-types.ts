@@ -107,7 +107,8 @@ export interface SamplingParams extends ParamsBase {
 /** Answer of the client's model. */
 export interface SamplingResult {
   readonly role: 'user' | 'assistant';
-  readonly content: object;
+  /** A block, or several. Calls of tools are blocks of the type `tool_use`. */
+  readonly content: object | readonly object[];
   readonly model: string;
   readonly stopReason?: string | undefined;
 }

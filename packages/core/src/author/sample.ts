@@ -2,7 +2,7 @@ import { assertKnownOptions } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
 import type { Duration } from '../values/duration.ts';
 import { AuthoringError } from '../values/errors.ts';
-import type { Root, SampleParams, SampleResult } from '../model/client-step.ts';
+import type { Root, SampleParams, SampleResult, SampleTool } from '../model/client-step.ts';
 import { asking } from '../effects/effect-of.ts';
 import type { AskingCommand } from '../model/command.ts';
 import { assertStepId, checkedTimeout } from '../values/path.ts';
@@ -21,10 +21,13 @@ const paramNames: NamesOf<SampleParams> = {
   stopSequences: true,
   modelPreferences: true,
   metadata: true,
+  tools: true,
+  toolChoice: true,
 };
 
 /**
- * Asks the client's model: MCP's `sampling/createMessage`.
+ * Asks the client's model: MCP's `sampling/createMessage`. With `tools`, the model may answer with
+ * calls of tools in `blocks`: run them in steps, and sample again with their results.
  * @param options - `timeout`: time that the model has, from the first time it is asked
  * @throws StepTimedOut (in the body) when the answer arrives later
  * @throws ClientCannot (in the body) if neither the client nor the host can sample
@@ -53,12 +56,21 @@ export function sample(
       `sample('${id}') needs messages, an array, and maxTokens, a whole number.`,
     );
   }
+  if (params.tools?.every(isTool) === false)
+    throw new AuthoringError(
+      `sample('${id}') needs tools with a name, and with an inputSchema of the type 'object'.`,
+    );
   return asking<SampleResult>({
     kind: 'sample',
     id,
     params,
     ttl: checkedTimeout(id, options.timeout),
   });
+}
+
+/** JavaScript code, and a schema of another library, may give anything. */
+function isTool({ name, inputSchema }: Partial<SampleTool>): boolean {
+  return typeof name === 'string' && name !== '' && Object(inputSchema).type === 'object';
 }
 
 /**

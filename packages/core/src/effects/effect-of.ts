@@ -69,7 +69,7 @@ export function onlyReads(spec: EffectSpec): boolean {
 
 /** The capability that a client needs for a command. `wait` for a command that takes time. */
 export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
-  return effectOf(spec).question?.need ?? 'wait';
+  return effectOf(spec).question?.need(spec) ?? 'wait';
 }
 
 /**

@@ -83,7 +83,7 @@ function questionOf(spec: EffectSpec): Question | undefined {
   const { question } = effectOf(spec);
   if (question === undefined) return undefined;
   return {
-    need: question.need,
+    need: question.need(spec),
     accept: 'accept' in spec ? spec.accept : undefined,
     hasFallback: 'fallback' in spec && spec.fallback !== undefined,
   };
@@ -121,7 +121,9 @@ export function routeWithoutClient(
 function leadingRoute(question: Question, questions: Pick<RuntimeQuestions, 'route'>): Route {
   const route = questions.route(question);
   const leads =
-    route === 'fallback' ? question.hasFallback : route !== 'host' || question.need === 'sampling';
+    route === 'fallback'
+      ? question.hasFallback
+      : route !== 'host' || question.need.startsWith('sampling');
   return leads ? route : 'cannot';
 }
 

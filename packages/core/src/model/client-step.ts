@@ -1,10 +1,22 @@
-import type { MessageContent } from './content.ts';
+import type { MessageContent, SamplingBlock } from './content.ts';
 import type { Json } from '../values/json.ts';
 
 /** One message of a sampling request. */
 export interface SamplingMessage {
   readonly role: 'user' | 'assistant';
-  readonly content: MessageContent;
+  /**
+   * A block, or several. A message with the results of tools has no other blocks, and follows the
+   * message with their calls.
+   */
+  readonly content: SamplingBlock | readonly SamplingBlock[];
+}
+
+/** Tool that a model may call during sampling. The saga runs it, not the client. */
+export interface SampleTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: { readonly type: 'object'; readonly [keyword: string]: Json };
 }
 
 /** Request of `sample` to the client's model: the parameters of MCP's `sampling/createMessage`. */
@@ -17,9 +29,26 @@ export interface SampleParams {
   readonly stopSequences?: readonly string[];
   readonly modelPreferences?: { readonly [key: string]: Json };
   readonly metadata?: { readonly [key: string]: Json };
+  /**
+   * Tools that the model may call. A client needs the capability `sampling.tools`; otherwise the
+   * next source in the order answers, such as the model of the host. Default: none.
+   */
+  readonly tools?: readonly SampleTool[];
+  /** Says if the model may, must, or must not call a tool. @default { mode: 'auto' } */
+  readonly toolChoice?: { readonly mode?: 'auto' | 'required' | 'none' };
 }
 
-/** Answer of the client's model: MCP's `CreateMessageResult`. */
+/** Answer of a model in the form of MCP's `CreateMessageResult`, as a host or a client gives it. */
+export interface SampleAnswer {
+  readonly role: 'user' | 'assistant';
+  readonly content: SamplingBlock | readonly SamplingBlock[];
+  /** Name of the model. */
+  readonly model: string;
+  /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a reason of the provider. */
+  readonly stopReason?: string;
+}
+
+/** Answer of the model, as the body receives it. */
 export interface SampleResult {
   readonly role: 'user' | 'assistant';
   /**
@@ -28,14 +57,12 @@ export interface SampleResult {
    */
   readonly content: MessageContent;
   /**
-   * All blocks as the client sent them, if it sent a list, or a call or result of a tool. Absent if
-   * `content` is the whole answer.
+   * All blocks as they came, if they were a list, or a call or result of a tool. Absent if
+   * `content` is the whole answer. Some clients leave out the `content` of a `tool_result`.
    */
-  readonly blocks?: readonly (
-    | MessageContent
-    | { readonly type: 'tool_use' | 'tool_result'; readonly [field: string]: Json }
-  )[];
+  readonly blocks?: readonly SamplingBlock[];
   readonly model: string;
+  /** `toolUse` if the model waits for the results of its calls in `blocks`. */
   readonly stopReason?: string;
 }
 

@@ -6,7 +6,7 @@
 import type { Json } from '../values/json.ts';
 import type { RetryPlan } from '../values/retry.ts';
 import type { Schema } from '../values/standard-schema.ts';
-import type { Provenance, SampleParams, SampleResult } from './client-step.ts';
+import type { Provenance, SampleAnswer, SampleParams } from './client-step.ts';
 import type { TellSpec } from './command.ts';
 import type { CommitPoint, CommittedTurn } from './outcome.ts';
 import type { RuntimeOutside } from './outside.ts';
@@ -157,7 +157,7 @@ export interface RuntimeQuestions {
   /** Returns `true` if an answer of the origin counts. */
   accepts(provenance: Provenance, question: Question): boolean;
   /** Samples at the host, if `route` sends a `sample` there. */
-  sample(params: SampleParams, step: HostSampling): Awaitable<SampleResult>;
+  sample(params: SampleParams, step: HostSampling): Awaitable<SampleAnswer>;
   /** Short digest of a question, which identifies answers to another question. */
   digest(text: string): Awaitable<string>;
 }

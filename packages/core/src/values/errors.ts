@@ -1,5 +1,10 @@
 /** Capability that a question needs. */
-export type ClientNeed = 'elicitation' | 'elicitation.url' | 'sampling' | 'roots';
+export type ClientNeed =
+  | 'elicitation'
+  | 'elicitation.url'
+  | 'sampling'
+  | 'sampling.tools'
+  | 'roots';
 
 /** Error of a step as plain data, as kept in the journal. */
 export interface StepErrorData {
@@ -221,6 +226,7 @@ const offers: Readonly<Record<ClientNeed, string>> = {
   elicitation: 'elicitation',
   'elicitation.url': 'elicitation by URL',
   sampling: 'sampling',
+  'sampling.tools': 'sampling with tools',
   roots: 'roots',
 };
 

@@ -6,7 +6,7 @@ import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import { invalidField } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
-import { formatExpiry, toWireStep } from '../wire/step-requests.ts';
+import { asksOf, formatExpiry, toWireStep } from '../wire/step-requests.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 import { continuationIn, withoutContinuation } from './parts/model-arguments.ts';
 
@@ -17,10 +17,18 @@ export const sagaMethods = {
   cancel: 'tools/cancelSaga',
 } as const;
 
-/** Clients that call `tools/callSaga` support every step, by the definition of the method. */
-const dialect: DialectCapabilities = {
-  asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'],
-};
+const withoutTools = ['elicitation', 'elicitation.url', 'sampling', 'roots'] as const;
+const everything = [...withoutTools, 'sampling.tools'] as const;
+
+/**
+ * Clients that call `tools/callSaga` support every step, by the definition of the method. But MCP
+ * allows no tools in a request to a client that declares sampling without them.
+ */
+function dialectOf({ capabilities }: Caller): DialectCapabilities {
+  const declared = asksOf(capabilities);
+  const lacksTools = declared.includes('sampling') && !declared.includes('sampling.tools');
+  return { asks: lacksTools ? withoutTools : everything };
+}
 
 /** Further facts about a suspended saga. */
 export interface SuspensionReport {
@@ -62,6 +70,7 @@ export async function callSaga(
       `arguments.${continued}: tools/callSaga starts a new call. Continue a suspended call with tools/resumeSaga`,
     );
   const holder = { kind: 'client', returns: 'itself' } as const;
+  const dialect = dialectOf(caller);
   const request = { method: sagaMethods.call, serves: 'tool', dialect, holder } as const;
   // A model fills the arguments of the listed tool, which clients of this method do not need.
   return answer(name, await host.start(name, withoutContinuation(args), caller, request));
@@ -78,6 +87,7 @@ export async function resumeSaga(
   if (completedSteps === undefined) assertNothingElse(params, ['sagaToken', '_meta']);
   // The host checks the form of each answer, and names the field.
   const answers = completedSteps as readonly StepAnswer[] | undefined;
+  const dialect = dialectOf(caller);
   const request = { methods: [sagaMethods.call], answersField: 'completedSteps', dialect };
   const turn = await host.resume(sagaToken, answers, caller, request);
   return answer(turn.saga, turn);

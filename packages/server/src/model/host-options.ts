@@ -7,7 +7,7 @@ import type {
   HostSampling,
   Awaitable,
   Duration,
-  SampleResult,
+  SampleAnswer,
   Json,
   OutsideUser,
   Program,
@@ -145,8 +145,11 @@ export interface RateLimitFacts {
   readonly inflatedBytes: number;
 }
 
-/** Samples a model of the host for a saga. */
-export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleResult>;
+/**
+ * Samples a model of the host for a saga. Pass `tools` and `toolChoice` to the model, and return its
+ * calls as blocks of the type `tool_use`. The saga runs them.
+ */
+export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleAnswer>;
 
 /** Facts about an answer, for `auth.mayAnswer`. */
 export interface AnswerFacts {
@@ -268,8 +271,8 @@ export interface PageOptions {
 /** Options for answers that do not come from the user at the client. */
 export interface AnswerOptions {
   /**
-   * Samples a model of the host if the client does not support sampling. Takes the params of
-   * `sampling/createMessage`.
+   * Samples a model of the host if the client does not support sampling, or no sampling with the
+   * tools of this request. Takes the params of `sampling/createMessage`, and returns its result.
    */
   readonly sampling?: Sampling;
   /**

@@ -36,7 +36,7 @@ export function isAccepted(asking: Asking, provenance: Provenance, question: Que
   if (provenance !== 'model') return true;
   // A client that can ask the user must ask the user.
   const isClients = asking.dialect.asks?.includes(question.need) === true;
-  return !isClients && acceptsModel(asking, question.accept);
+  return !isClients && mayModelAnswer(asking, question);
 }
 
 /** Throws NeedsMissing before the saga runs if a declared need is not available. */
@@ -52,7 +52,7 @@ export function answerersOf(
   { order }: Pick<Answers, 'order'>,
   need: ClientNeed,
 ): readonly Answerer[] {
-  if (need === 'sampling') return order.sampling;
+  if (need === 'sampling' || need === 'sampling.tools') return order.sampling;
   return need === 'roots' ? ['client'] : order.elicitation;
 }
 
@@ -71,12 +71,17 @@ function reaches(asking: Asking, answerer: Answerer, question: Question): boolea
       // A dialect that asks the client in each turn would never reach the model.
       if (question.isUnsupported === true && dialect.asks?.includes(question.need) !== false)
         return false;
-      return dialect.asksModel === true && acceptsModel(asking, question.accept);
+      return dialect.asksModel === true && mayModelAnswer(asking, question);
     case 'fallback':
       return question.hasFallback;
     case 'host':
       return host.answers.sampling !== undefined;
   }
+}
+
+/** The calling model answers in words, and cannot call the tools that a saga offers. */
+function mayModelAnswer(asking: Asking, { need, accept }: Question): boolean {
+  return need !== 'sampling.tools' && acceptsModel(asking, accept);
 }
 
 /**
@@ -96,11 +101,14 @@ function advise({ host, program, dialect }: Asking, { need, isUnsupported }: Que
   const { unasked } = dialect;
   const about = `${program.name}: ${need}${unasked ?? ''}`;
   if (!host.observer.advises || !host.registry.isNew(about)) return;
-  const own = need === 'sampling' ? 'the host answers: { sampling }' : 'the question a `fallback`';
+  const own = need.startsWith('sampling')
+    ? 'the host answers: { sampling }'
+    : 'the question a `fallback`';
+  const model = need === 'sampling.tools' ? '' : `or the host answers: { model: 'accept' }, `;
   host.observer.hooks.onWarning(
     (unasked === undefined
       ? `Saga '${program.name}' asks for ${need}, which a client does not ${isUnsupported === true ? 'support' : 'declare'}. Give `
       : `Saga '${program.name}' cannot ask for ${need}: ${unasked} Or give `) +
-      `${own}, or the host answers: { model: 'accept' }, or catch ClientCannot at the step.`,
+      `${own}, ${model}or catch ClientCannot at the step.`,
   );
 }

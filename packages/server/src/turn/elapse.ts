@@ -69,7 +69,7 @@ const quiet = {
   // Nothing runs.
   services: undefined as never,
   dialect: {
-    asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] as const,
+    asks: ['elicitation', 'elicitation.url', 'sampling', 'sampling.tools', 'roots'] as const,
     maxHold: 0,
     effects: 'later',
   },

@@ -1,6 +1,6 @@
 import type { ClientNeed, ClientStep, Json } from '@mcp-saga/core';
 import type { WireRequest } from '../model/call-types.ts';
-import { isJsonObject } from '@mcp-saga/core/program';
+import { isJsonObject, samplingNeed } from '@mcp-saga/core/program';
 import type { SuspendedTurn } from '../model/turn.ts';
 
 const methods = {
@@ -11,6 +11,7 @@ const methods = {
 
 /** Returns the capability that a client needs for a step. */
 export function needOf({ type, params }: ClientStep): ClientNeed {
+  if (type === 'sampling') return samplingNeed(params);
   return type === 'elicitation' && params['mode'] === 'url' ? 'elicitation.url' : type;
 }
 
@@ -50,7 +51,9 @@ export function asksOf(capabilities: Json | undefined): readonly ClientNeed[] {
     if (elicitation['form'] !== undefined || !url) asks.push('elicitation');
     if (url) asks.push('elicitation.url');
   }
-  if (record(declared['sampling']) !== undefined) asks.push('sampling');
+  const sampling = record(declared['sampling']);
+  if (sampling !== undefined) asks.push('sampling');
+  if (sampling?.['tools'] !== undefined) asks.push('sampling.tools');
   if (record(declared['roots']) !== undefined) asks.push('roots');
   return asks;
 }
@@ -62,7 +65,8 @@ export function capabilitiesFor(needs: readonly ClientNeed[]): { readonly [name:
   for (const need of needs) {
     if (need === 'elicitation') modes['form'] = {};
     else if (need === 'elicitation.url') modes['url'] = {};
-    else capabilities[need] = {};
+    else if (need === 'sampling.tools') capabilities['sampling'] = { tools: {} };
+    else capabilities[need] ??= {};
   }
   return Object.keys(modes).length === 0 ? capabilities : { elicitation: modes, ...capabilities };
 }

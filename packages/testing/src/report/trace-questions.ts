@@ -15,9 +15,15 @@ export function messageOf({ type, params }: Pick<ClientStep, 'type' | 'params'>)
   return messages.map((message) => textOf(message)).join('\n');
 }
 
+interface Block {
+  readonly type?: string;
+  readonly text?: string;
+}
+
 function textOf(message: Json): string {
-  const { content } = Object(message) as {
-    readonly content?: { readonly type?: string; readonly text?: string };
-  };
-  return content?.text ?? `(${content?.type ?? 'nothing'})`;
+  const { content = {} } = Object(message) as { readonly content?: Block | readonly Block[] };
+  return [content]
+    .flat()
+    .map(({ type = 'nothing', text = `(${type})` }) => text)
+    .join(' ');
 }

@@ -1,4 +1,4 @@
-import type { Duration, Json, SampleResult, StepContext } from '@mcp-saga/server';
+import type { Duration, Json, SampleAnswer, StepContext } from '@mcp-saga/server';
 
 /** Steps with any IDs and values. */
 export type AnySteps = Record<string, unknown>;
@@ -29,8 +29,8 @@ export type Answer<T> = unknown extends T
   ? Fields | ((question: Question) => Fields | Refusal | PromiseLike<Fields | Refusal>)
   : T | ((question: Question) => T | Refusal | PromiseLike<T | Refusal>);
 
-/** Answer of a model: text, result, or a function of the question. */
-export type Sample = string | SampleResult | ((question: Question) => string | SampleResult);
+/** Answer of a model: text, MCP's result, or a function of the question. */
+export type Sample = string | SampleAnswer | ((question: Question) => string | SampleAnswer);
 
 /** Context of a stand-in for a step: that of the step, and a sleep by the clock of the run. */
 export interface StandInContext extends Omit<StepContext<unknown>, 'services' | 'input'> {

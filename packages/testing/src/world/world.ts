@@ -204,7 +204,9 @@ export class World {
     };
     return {
       ...(Object.keys(modes).length === 0 ? {} : { elicitation: modes }),
-      ...(denied.has('sampling') ? {} : { sampling: {} }),
+      ...(denied.has('sampling')
+        ? {}
+        : { sampling: denied.has('sampling.tools') ? {} : { tools: {} } }),
       ...(denied.has('roots') ? {} : { roots: {} }),
     };
   }
@@ -219,8 +221,10 @@ export class World {
 
   /** Uses the rules that deny a capability. */
   needs(need: ClientNeed): void {
+    // A client without sampling has no sampling with tools either.
+    const denying = need === 'sampling.tools' ? [need, 'sampling'] : [need];
     for (const rule of this.rules.all)
-      if (rule.kind === 'deny' && rule.need === need) this.use(rule);
+      if (rule.kind === 'deny' && denying.includes(rule.need)) this.use(rule);
   }
 
   /** `true` if the trace has a step of this ID. */

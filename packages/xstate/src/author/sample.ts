@@ -23,6 +23,8 @@ const names: NamesOf<SampleLogicOptions<unknown, unknown>> = {
   stopSequences: true,
   modelPreferences: true,
   metadata: true,
+  tools: true,
+  toolChoice: true,
   parse: true,
 };
 

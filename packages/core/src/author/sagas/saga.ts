@@ -235,7 +235,13 @@ function assertSyncBody(name: string, body: unknown): void {
   );
 }
 
-const clientNeeds: readonly unknown[] = ['elicitation', 'elicitation.url', 'sampling', 'roots'];
+const clientNeeds: readonly unknown[] = [
+  'elicitation',
+  'elicitation.url',
+  'sampling',
+  'sampling.tools',
+  'roots',
+];
 
 function assertServing(options: SagaOptions<Schema | undefined, Schema | undefined>): void {
   const {

@@ -35,7 +35,7 @@ export const elicit: Effect<ElicitSpec> = {
   request: ({ message }) => [message],
   question: {
     type: 'elicitation',
-    need: 'elicitation',
+    need: () => 'elicitation',
     params: ({ id, message, schema }) => ({ message, requestedSchema: formOf(id, schema) }),
     accept: ({ schema }, result, given) => acceptElicitation(result, given, schema),
     answerHere: {
@@ -65,7 +65,7 @@ export const elicitUrl: Effect<ElicitUrlSpec> = {
   request: ({ message, url }) => [message, url],
   question: {
     type: 'elicitation',
-    need: 'elicitation.url',
+    need: () => 'elicitation.url',
     params: ({ message, url }) => ({ mode: 'url', message, url }),
     accept: (_, result, given) => acceptElicitation(result, given, undefined),
   },

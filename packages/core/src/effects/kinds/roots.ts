@@ -12,7 +12,7 @@ export const roots: Effect<RootsSpec> = {
   entries: ['listed', 'clientError', 'cannot', 'withdrawn'],
   question: {
     type: 'roots',
-    need: 'roots',
+    need: () => 'roots',
     params: () => ({}),
     accept: (_, { roots: listed }, given) => {
       if (!Array.isArray(listed)) return { reason: 'roots: expected an array' };

@@ -17,7 +17,7 @@ export const sample: Effect<SampleSpec> = {
   request: ({ params }) => [params],
   question: {
     type: 'sampling',
-    need: 'sampling',
+    need: ({ params }) => samplingNeed(params),
     params: ({ id, params }) => {
       const sent: unknown = { ...params };
       assertJson(sent, { where: `params of sample('${id}')` });
@@ -55,9 +55,26 @@ function acceptSample(_: SampleSpec, result: Fields, answer: Given): Acceptance 
 }
 
 /**
- * The strings that a block of each type must have. Sagas offer no tools to a model, so calls and
- * results of tools are only kept.
+ * Capability that a client needs for a request. A client without tools also gets no later message of
+ * a conversation in which another model has called them: it could not read the blocks.
  */
+export function samplingNeed(params: {
+  readonly messages?: unknown;
+  readonly tools?: unknown;
+  readonly toolChoice?: unknown;
+}): 'sampling' | 'sampling.tools' {
+  const { messages, tools, toolChoice } = params;
+  const blocks = [messages].flat().flatMap((message) => (Object(message) as Fields)['content']);
+  const tellsOfTools = blocks.some((block) => {
+    const { type } = Object(block) as Fields;
+    return type === 'tool_use' || type === 'tool_result';
+  });
+  return tools !== undefined || toolChoice !== undefined || tellsOfTools
+    ? 'sampling.tools'
+    : 'sampling';
+}
+
+/** The strings that a block of each type must have. */
 const stringsOf: { readonly [type: string]: readonly string[] } = {
   text: ['text'],
   image: ['data', 'mimeType'],
@@ -75,7 +92,10 @@ function problemOf(block: Json | undefined, place: string): string | undefined {
   if (strings === undefined)
     return `${place}.type: expected one of '${Object.keys(stringsOf).join("', '")}'`;
   const missing = strings.find((field) => typeof block[field] !== 'string');
-  return missing && `${place}.${missing}: expected a string`;
+  if (missing !== undefined) return `${place}.${missing}: expected a string`;
+  return type === 'tool_use' && !isJsonObject(block['input'])
+    ? `${place}.input: expected an object`
+    : undefined;
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {

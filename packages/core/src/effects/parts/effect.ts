@@ -86,7 +86,8 @@ export interface Effect<S extends Spec> {
 /** A question to the client. */
 export interface Question<S extends Spec> {
   readonly type: ClientStep['type'];
-  readonly need: ClientNeed;
+  /** Capability that a client needs. */
+  readonly need: (spec: S) => ClientNeed;
   /** Parameters of the MCP request. Throws an `AuthoringError` if MCP cannot express them. */
   readonly params: (spec: S) => Fields;
   /** Checks the result of the request. May throw what a schema throws. */

@@ -3,6 +3,7 @@ import type {
   ClientStep,
   ContentBlock,
   Json,
+  MessageContent,
   SamplingMessage,
   ToolResult,
   ClientNeed,
@@ -129,10 +130,12 @@ function onSampling({
   return [
     `Write the next message of this conversation, in at most ${JSON.stringify(maxTokens)} tokens.`,
     ...(typeof systemPrompt === 'string' ? [`system: ${systemPrompt}`] : []),
-    ...toMessages(messages).map(({ role, content }) =>
-      content.type === 'text'
-        ? `${role}: ${content.text}`
-        : `${role}: [${content.type}, ${content.mimeType}: see below]`,
+    ...toMessages(messages).flatMap(({ role, content }) =>
+      content.map((block) =>
+        block.type === 'text'
+          ? `${role}: ${block.text}`
+          : `${role}: [${block.type}, ${block.mimeType}: see below]`,
+      ),
     ),
   ];
 }
@@ -146,13 +149,21 @@ function patternOf({ type, params }: ClientStep): string {
 function mediaOf({ type, params }: ClientStep): readonly ContentBlock[] {
   if (type !== 'sampling') return [];
   return toMessages(params['messages']).flatMap(({ content }) =>
-    content.type === 'text' ? [] : [{ ...content }],
+    content.flatMap((block) => (block.type === 'text' ? [] : [{ ...block }])),
   );
 }
 
-// The author's messages, checked when asked.
-function toMessages(messages: Json | undefined): readonly SamplingMessage[] {
-  return messages as unknown as readonly SamplingMessage[];
+interface ShownMessage {
+  readonly role: string;
+  readonly content: readonly MessageContent[];
+}
+
+/** Messages of the author, checked when asked. No calls of tools: the model may not answer those. */
+function toMessages(messages: Json | undefined): readonly ShownMessage[] {
+  return (messages as unknown as readonly SamplingMessage[]).map(({ role, content }) => ({
+    role,
+    content: [content].flat() as readonly MessageContent[],
+  }));
 }
 
 function inWords(ms: number): string {
