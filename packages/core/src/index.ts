@@ -7,6 +7,7 @@ export {
   type Elicit,
   type ElicitOptions,
   type ElicitOutcome,
+  type ElicitUrl,
   type ElicitUrlOptions,
   type FallbackContext,
 } from './author/elicit.ts';

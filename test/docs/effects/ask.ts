@@ -41,6 +41,7 @@ export const connect = saga({ name: 'connect', version: '1' }, function* () {
     every: '2s',
     timeout: '10m',
   });
+  yield* elicitUrl.complete('sign-in');
   return `Connected ${account}.`;
 });
 // #endregion elicitUrl

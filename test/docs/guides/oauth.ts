@@ -27,6 +27,7 @@ export const importRepositories = saga({ name: 'import_repositories', version: '
     every: '2s',
     timeout: '10m',
   });
+  yield* elicitUrl.complete('sign-in');
   const count = yield* step('import', () => github.repositories(tokens.get(state)));
   return `Imported ${count} repositories.`;
 });

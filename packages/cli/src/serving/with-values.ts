@@ -86,6 +86,7 @@ function observed(
 
 function textOf(told: Parameters<Runtime['observer']['notify']>[0]): string | undefined {
   if (told.kind === 'log') return toText(told.data);
+  if (told.kind === 'completeUrl') return told.id;
   const { value, total, message = '' } = told;
   return `${value}${total === undefined ? '' : ` of ${total}`} ${message}`.trimEnd();
 }

@@ -2,9 +2,9 @@ import { assertKnownOptions, assertOneOf } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
 import type { Duration } from '../values/duration.ts';
 import { AuthoringError } from '../values/errors.ts';
-import { asking } from '../effects/effect-of.ts';
+import { asking, command } from '../effects/effect-of.ts';
 import type { CheckedForm } from './checks/checked-form-type.ts';
-import type { AskingCommand } from '../model/command.ts';
+import type { AskingCommand, Command } from '../model/command.ts';
 import { formOf } from '../effects/kinds/elicit.ts';
 import { assertStepId, checkedTimeout } from '../values/path.ts';
 import type { StepContext } from './step.ts';
@@ -154,20 +154,43 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
   },
 );
 
+/** Type of {@link elicitUrl}: a function with the method `complete`. */
+export interface ElicitUrl {
+  /**
+   * Sends the user to a URL. Returns when the user agrees to open the URL: check in a step that the
+   * user finished there.
+   * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
+   * @throws ClientCannot (in the body) if the client does not support elicitation by URL
+   */
+  (id: string, options: ElicitUrlOptions): AskingCommand<void>;
+  /**
+   * Tells the client that the user has finished at the URL, once and never on replay: MCP's
+   * `notifications/elicitation/complete`. A client may close its hint to the page then. Sent only to
+   * a client of MCP 2025-11-25 that waits for a response in a session or over stdio; for all others,
+   * it does nothing.
+   * @param id - ID of the newest `elicitUrl` with this ID in the scope, or a full path
+   * @throws AuthoringError (in the body) if no such `elicitUrl` was answered before
+   */
+  complete(id: string): Command<void>;
+}
+
 /**
- * Sends the user to a URL. Returns when the user agrees to open the URL: check in a step that the
- * user finished there.
- * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
- * @throws ClientCannot (in the body) if the client does not support elicitation by URL
+ * Sends the user to a URL: MCP's `elicitation/create` in the mode `url`. See {@link ElicitUrl} for
+ * errors and for `elicitUrl.complete`.
  * @example
  * ```ts
- * function* connect(): Steps<boolean> {
+ * function* connect(): Steps<void> {
  *   yield* elicitUrl('connect', { message: 'Connect your bank', url: 'https://bank.example/oauth' });
- *   return yield* step('check', async (): Promise<boolean> => bank.isConnected());
+ *   yield* poll('connected', () => bank.isConnected(), { everyMs: 2_000, totalTimeoutMs: 600_000 });
+ *   yield* elicitUrl.complete('connect');
  * }
  * ```
  */
-export function elicitUrl(id: string, options: ElicitUrlOptions): AskingCommand<void> {
+export const elicitUrl: ElicitUrl = /* @__PURE__ */ Object.assign(askUrl, {
+  complete: (id: string): Command<void> => command<void>({ kind: 'completeUrl', id }),
+});
+
+function askUrl(id: string, options: ElicitUrlOptions): AskingCommand<void> {
   assertStepId(id);
   assertKnownOptions('elicitUrl', id, options, urlNames);
   const { message, url, timeout } = options;

@@ -84,7 +84,7 @@ export interface PatchedSpec {
   readonly enabled: boolean;
 }
 
-/** Reports progress or a log message to the client, once. */
+/** Reports progress, a log message, or the end of a page's interaction to the client, once. */
 export type TellSpec =
   | {
       readonly kind: 'progress';
@@ -92,7 +92,9 @@ export type TellSpec =
       readonly total: number | undefined;
       readonly message: string | undefined;
     }
-  | { readonly kind: 'log'; readonly level: LogLevel; readonly data: Json };
+  | { readonly kind: 'log'; readonly level: LogLevel; readonly data: Json }
+  /** `id`: ID of an `elicitUrl`, and its path when told. */
+  | { readonly kind: 'completeUrl'; readonly id: string };
 
 /** Severity of a log message, as in syslog. */
 export type LogLevel =

@@ -147,7 +147,7 @@ function asksSomebody(spec: CommandSpec | undefined): boolean {
 /** `true` for a command that only reads, reports, or waits: a result is true without it. */
 function isHarmless(spec: CommandSpec): boolean {
   if (hasDescriptor(spec)) return onlyReads(spec) || (!isEffect({ spec }) && spec.kind !== 'call');
-  return spec.kind === 'progress' || spec.kind === 'log' || spec.kind === 'patched';
+  return ['progress', 'log', 'completeUrl', 'patched'].includes(spec.kind);
 }
 
 function unasked(command: unknown, path: string): AuthoringError {

@@ -36,7 +36,7 @@ import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type FiberEnd, Phase, type Cause } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { Markers, undeclaredForks, Uncommitted } from './markers.ts';
-import { type AuthoringError, SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
+import { AuthoringError, SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
 import type { CreatedCommands } from './created-commands.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
@@ -209,6 +209,8 @@ export class Execution implements BranchHost, FiberHost {
       case 'log':
         if (!this.phase.isReplaying) this.#events.tell(spec);
         return this.#give(undefined);
+      case 'completeUrl':
+        return this.#completeUrl(fiber, spec.id);
       case 'all':
       case 'allSettled':
       case 'race':
@@ -226,6 +228,18 @@ export class Execution implements BranchHost, FiberHost {
       case 'continueAs':
         return this.#endSaga(fiber, { next: { program: spec.program, args: spec.args } });
     }
+  }
+
+  /** Only the client knows the page, so only a page that the client has answered for is told of. */
+  #completeUrl(fiber: Fiber, id: string): true {
+    const own = fiber.scope.newest(id);
+    const path = this.#journal.answeredBy(own) === undefined ? id : own;
+    const by = this.#journal.answeredBy(path);
+    // A replay must throw the same, because the body may catch the error.
+    if (by === undefined) return this.#give(neverOpened(id), 'throw');
+    if (by === 'client' && !this.phase.isReplaying)
+      this.#events.tell({ kind: 'completeUrl', id: path });
+    return this.#give(undefined);
   }
 
   #perform(fiber: Fiber, spec: EffectSpec): boolean {
@@ -341,4 +355,10 @@ export class Execution implements BranchHost, FiberHost {
       this.resume(fiber, 'throw', error);
     }
   }
+}
+
+function neverOpened(id: string): AuthoringError {
+  return new AuthoringError(
+    `elicitUrl.complete('${id}') needs an elicitUrl('${id}') that was answered before.`,
+  );
 }

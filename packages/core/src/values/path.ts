@@ -76,6 +76,12 @@ export class Scope {
     return `${this.prefix}${id}#${seen.uses}`;
   }
 
+  /** Path of the newest use of an ID. */
+  newest(id: string): string {
+    const uses = this.#seen?.get(id)?.uses ?? 1;
+    return uses === 1 ? this.prefix + id : `${this.prefix}${id}#${uses}`;
+  }
+
   below(id: string): Scope {
     return new Scope(`${this.path(id)}/`);
   }

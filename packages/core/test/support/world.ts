@@ -6,7 +6,8 @@ import type { ProgramLimits, Runtime, StepEvent } from '../../src/model/runtime.
 /** Something told to the client. */
 export type Told =
   | { readonly progress: number; readonly total?: number; readonly message?: string }
-  | { readonly log: Json; readonly level: string };
+  | { readonly log: Json; readonly level: string }
+  | { readonly completed: string };
 
 /** Numbers in [0, 1) from a seed (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -245,9 +246,11 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
     observer: {
       notify: (sent) =>
         void world.told.push(
-          sent.kind === 'log'
-            ? { log: sent.data, level: sent.level }
-            : { progress: sent.value, ...present({ total: sent.total, message: sent.message }) },
+          sent.kind === 'completeUrl'
+            ? { completed: sent.id }
+            : sent.kind === 'log'
+              ? { log: sent.data, level: sent.level }
+              : { progress: sent.value, ...present({ total: sent.total, message: sent.message }) },
         ),
       observe: (event) => void world.events.push(event),
       warn: (message) => void world.warnings.push(message),

@@ -23,6 +23,7 @@ export const commands: ReadonlySet<string> = new Set([
   'checkpoint',
   'continueAs',
   'elicitUrl',
+  'elicitUrl.complete',
   'info',
   'listRoots',
   'log',

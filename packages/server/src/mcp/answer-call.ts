@@ -14,6 +14,7 @@ import {
   notifierOf,
   senderOf,
   capabilitiesOf,
+  eraOf,
   type RequestLike,
 } from './sdk.ts';
 import type { ClientNeed, Program, Json } from '@mcp-saga/core';
@@ -124,13 +125,10 @@ function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
   ]);
 }
 
-const protocolVersionKey = 'io.modelcontextprotocol/protocolVersion';
-
 /** Returns the facts about the client of a request. */
 export function clientFactsOf(server: ClientSource, context: RequestContextLike): ClientFacts {
   const capabilities: Json | undefined = capabilitiesOf(server, context);
-  // Some clients of older versions send other parts of the envelope.
-  const era = context.mcpReq?.envelope?.[protocolVersionKey] === undefined ? 'legacy' : 'modern';
+  const era = eraOf(context);
   const overHttp = context.http?.req !== undefined || context.requestInfo !== undefined;
   const lacking = lackingIn(server);
   return {

@@ -1,9 +1,10 @@
 import { isRecord, present } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 import type { Json, LogLevel, User } from '@mcp-saga/core';
-import type { SendOptions, WireRequest } from '../model/call-types.ts';
+import type { ClientFacts, SendOptions, WireRequest } from '../model/call-types.ts';
 import type { Caller } from '../model/caller.ts';
 import type { SagaHostCore } from '../requests/host.ts';
+import { asksOf } from '../wire/step-requests.ts';
 
 /**
  * `McpServer` of the MCP SDK, version 1 or 2, by its structure: neither version must be installed.
@@ -71,6 +72,13 @@ export function isVersion2(server: McpServerLike): boolean {
     typeof (server.server as { readonly projectCallToolResult?: unknown }).projectCallToolResult ===
     'function'
   );
+}
+
+const versionKey = 'io.modelcontextprotocol/protocolVersion';
+
+/** Returns the era of a request. Some clients of older versions send other parts of the envelope. */
+export function eraOf({ mcpReq }: RequestContextLike): ClientFacts['era'] {
+  return mcpReq?.envelope?.[versionKey] === undefined ? 'legacy' : 'modern';
 }
 
 /** Registers a handler for a method outside of MCP, in the form of either version. */
@@ -190,6 +198,13 @@ export function toCaller(
               params: { progressToken, progress: value, ...rest },
             }),
         }),
+    // Only MCP 2025-11-25 has this notification.
+    ...(eraOf(context) === 'legacy' && asksOf(capabilities).includes('elicitation.url')
+      ? {
+          completeUrl: (elicitationId) =>
+            report({ method: 'notifications/elicitation/complete', params: { elicitationId } }),
+        }
+      : {}),
     log: (level, data) => {
       // Version 2 applies the log level of the client. Version 1 must be asked.
       if (request?.log !== undefined) void request.log(level, data).catch(() => undefined);

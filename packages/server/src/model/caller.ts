@@ -52,6 +52,8 @@ export interface ClientKey {
 
 /** Caller of a host, as dialects pass it. */
 export interface Caller extends SagaCaller {
+  /** Tells the client that the user has finished at the page of a URL elicitation. */
+  readonly completeUrl?: (elicitationId: string) => void;
   /** Sends progress that a rate limit holds back. */
   readonly flushProgress?: () => void;
   /** Reads the key by which the client names its call. Only a first call needs it. */

@@ -13,6 +13,8 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { TurnRequest } from './turn-request.ts';
 import { thrownIn } from './thrown-errors.ts';
 import { checkedResult } from '../wire/saga-result.ts';
+import { stepIdsOf } from '../wire/step-answers.ts';
+import { elicitationIdOf } from '../wire/step-requests.ts';
 import { assertKeepable } from '../token/guard-records.ts';
 import { withoutKeys } from '../settings/default-log.ts';
 import { longestTimerMs, neverAborted } from '../settings/clock.ts';
@@ -124,6 +126,10 @@ export function turnRuntime(
       notify: (sent) =>
         quietly(() => {
           if (sent.kind === 'log') return caller.log?.(sent.level, sent.data);
+          if (sent.kind === 'completeUrl') {
+            const stepId = stepIdsOf(state.generation).toWire(sent.id);
+            return caller.completeUrl?.(elicitationIdOf(sagaId, stepId));
+          }
           const { value, total, message } = sent;
           return caller.progress?.({ value, ...present({ total, message }) });
         }, host.observer.hooks.onError),

@@ -30,7 +30,14 @@ export function toRequest(step: ClientStep, sagaId?: string): WireRequest {
 
 /** Adds an ID that is unique on the server to a URL elicitation. */
 function withElicitationId({ params, stepId }: ClientStep, sagaId: string): ClientStep['params'] {
-  return params['mode'] === 'url' ? { ...params, elicitationId: `${sagaId}.${stepId}` } : params;
+  return params['mode'] === 'url'
+    ? { ...params, elicitationId: elicitationIdOf(sagaId, stepId) }
+    : params;
+}
+
+/** ID of a URL elicitation. Made of what each turn knows, so no server has to remember it. */
+export function elicitationIdOf(sagaId: string, stepId: string): string {
+  return `${sagaId}.${stepId}`;
 }
 
 /** Adds the reason of a repeated form to its message: MCP has no other place for it. */
