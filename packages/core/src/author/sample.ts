@@ -26,8 +26,10 @@ const paramNames: NamesOf<SampleParams> = {
 };
 
 /**
- * Asks the client's model: MCP's `sampling/createMessage`. With `tools`, the model may answer with
- * calls of tools in `blocks`: run them in steps, and sample again with their results.
+ * Asks the client's model: MCP's `sampling/createMessage`, which MCP 2026-07-28 has deprecated. A
+ * host answers with its own model if it has the option `answers.sampling`. With `tools`, the model
+ * may answer with calls of tools in `blocks`: run them in steps, and sample again with their
+ * results.
  * @param options - `timeout`: time that the model has, from the first time it is asked
  * @throws StepTimedOut (in the body) when the answer arrives later
  * @throws ClientCannot (in the body) if neither the client nor the host can sample
@@ -74,7 +76,7 @@ function isTool({ name, inputSchema }: Partial<SampleTool>): boolean {
 }
 
 /**
- * Asks the client for its roots: MCP's `roots/list`.
+ * Asks the client for its roots: MCP's `roots/list`, which MCP 2026-07-28 has deprecated.
  * @throws ClientCannot (in the body) if the client does not support roots
  * @example
  * ```ts

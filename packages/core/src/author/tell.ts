@@ -35,7 +35,7 @@ const levels: readonly LogLevel[] = [
 ];
 
 /**
- * Sends a log message to the client, once and never on replay.
+ * Sends a log message to the client, once and never on replay. MCP 2026-07-28 has deprecated logging.
  * @throws AuthoringError for an unknown level
  * @throws InvalidJson for data that is not JSON
  * @example
