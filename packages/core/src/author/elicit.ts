@@ -181,7 +181,7 @@ export interface ElicitUrl {
  * ```ts
  * function* connect(): Steps<void> {
  *   yield* elicitUrl('connect', { message: 'Connect your bank', url: 'https://bank.example/oauth' });
- *   yield* poll('connected', () => bank.isConnected(), { everyMs: 2_000, totalTimeoutMs: 600_000 });
+ *   yield* poll('connected', () => bank.isConnected(), { every: '2s', timeout: '10m' });
  *   yield* elicitUrl.complete('connect');
  * }
  * ```
