@@ -177,7 +177,8 @@ it('runs long work as a task', async () => {
   const server = serveSagas({
     ...shop,
     sagas: [report],
-    tasks: { store: memoryStore({ clock: () => time }), bearer: 'accept' },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock: () => time }) },
     testing: { clock: () => time },
   });
   const extensions = { 'io.modelcontextprotocol/tasks': {} };

@@ -11,12 +11,7 @@ const tables = [
   ['host-options.md', '### `page` of `outside`', 'PageOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## `answers`', 'AnswerOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## `tasks`', 'TaskOptions', `${server}/model/host-options.ts`],
-  [
-    'host-options.md',
-    '## `resumableRequests`',
-    'ResumableRequestOptions',
-    `${server}/model/host-options.ts`,
-  ],
+  ['host-options.md', '## `anonymous`', 'AnonymousOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## `steps`', 'StepDefaults', `${server}/model/host-options.ts`],
   ['host-options.md', '## `limits`', 'HostLimits', `${server}/model/host-limits.ts`],
   ['host-options.md', '## `testing`', 'TestingOptions', `${server}/model/host-options.ts`],

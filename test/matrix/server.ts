@@ -17,8 +17,8 @@ const hostOptions: SagaHostOptions = {
     // For clients that cannot ask their user: the model that calls the tool answers.
     model: 'accept',
   },
-  tasks: { bearer: 'accept', maxIdLength: 4_096 },
-  resumableRequests: { bearer: 'accept' },
+  anonymous: { tasks: 'accept', resumableRequests: 'accept' },
+  tasks: { maxIdLength: 4_096 },
   hooks: {
     onStep: ({ kind, path, type }) => {
       if (kind === 'step' && type === 'succeeded') console.error(`ran ${path}`);

@@ -59,8 +59,8 @@ function optionsWith(task?: 'prefer'): SagaHostOptions {
     audience: 'matrix',
     guard: { store: counted('guard', memoryStore({ olderTokens: 'accept' })) },
     answers: { model: 'accept' },
-    tasks: { store: counted('tasks', memoryStore()), bearer: 'accept', maxIdLength: 4_096 },
-    resumableRequests: { bearer: 'accept' },
+    anonymous: { tasks: 'accept', resumableRequests: 'accept' },
+    tasks: { store: counted('tasks', memoryStore()), maxIdLength: 4_096 },
     hooks: { onTurn: () => undefined },
     testing: { environment: 'test' },
   };

@@ -164,8 +164,8 @@ async function answered(way: WireWay, schema: z.ZodObject, answers: Answers): Pr
   const seen: Seen = {};
   const host = testHost({
     sagas: [asksAll(schema, seen, way)],
-    tasks: { store: memoryStore(), bearer: 'accept' },
-    resumableRequests: { bearer: 'accept' },
+    anonymous: { tasks: 'accept', resumableRequests: 'accept' },
+    tasks: { store: memoryStore() },
   });
   const { dialect, era } = way;
   const inSession =

@@ -50,7 +50,7 @@ function servedResumably(
   sagas: Parameters<typeof served>[0],
   options: Parameters<typeof served>[1] = {},
 ): Served {
-  return served(sagas, { resumableRequests: { bearer: 'accept' }, ...options });
+  return served(sagas, { anonymous: { resumableRequests: 'accept' }, ...options });
 }
 
 const progressIn = (messages: readonly RawMessage[]): readonly unknown[] =>

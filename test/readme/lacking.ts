@@ -36,7 +36,7 @@ export function lenientHost(keys: string): SagaHost {
       order: { elicitation: ['client', 'fallback', 'model'] },
     },
     store: memoryStore(),
-    tasks: { bearer: 'accept' }, // sagas with task: 'prefer' run after the response
+    anonymous: { tasks: 'accept' }, // sagas with task: 'prefer' run after the response
   });
   // #endregion host
   return host;

@@ -15,6 +15,6 @@ export const host = createSagaHost({
   keys: process.env['SAGA_KEYS'],
   audience: 'shop',
   store,
-  tasks: { bearer: 'accept' },
+  anonymous: { tasks: 'accept' },
 });
 // #endregion postgres

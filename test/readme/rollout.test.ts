@@ -40,7 +40,8 @@ class Balancer {
       audience: 'shop',
       testing: { environment: 'production' },
       answers: { model: 'accept' },
-      tasks: { store: memoryStore(), bearer: 'accept', pollInterval: 1 },
+      anonymous: { tasks: 'accept' },
+      tasks: { store: memoryStore(), pollInterval: 1 },
       hooks: { onError: () => undefined },
     } as const;
     this.#hosts = releases.map((sagas) => createSagaHost({ ...shared, sagas }));

@@ -12,6 +12,6 @@ export const host = createSagaHost({
   keys: process.env['SAGA_KEYS'],
   audience: 'shop',
   store,
-  tasks: { bearer: 'accept' },
+  anonymous: { tasks: 'accept' },
 });
 // #endregion upstash

@@ -72,8 +72,12 @@ beforeAll(async () => {
       hostname: '127.0.0.1',
       silent: true,
     });
-  const tasks = { store: memoryStore(), bearer: 'accept', pollInterval: 10 } as const;
-  servers = [served({ sagas: [report, pay, advise, failing, refund], tasks }), served({})];
+  const tasks = { store: memoryStore(), pollInterval: 10 };
+  const anonymous = { tasks: 'accept' } as const;
+  servers = [
+    served({ sagas: [report, pay, advise, failing, refund], anonymous, tasks }),
+    served({}),
+  ];
   await Promise.all(servers.map((server) => server.ready()));
   [url = '', withoutTasks = ''] = servers.map((server) => new URL('/mcp', server.url).href);
 });

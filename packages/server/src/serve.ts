@@ -75,10 +75,11 @@ export interface SagaServer<Env = unknown> {
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertServeOptions(options);
-  const { name, version, keys, auth = {}, http = {}, extend, ...rest } = options;
+  const { name, version, keys, auth = {}, anonymous: given, http = {}, extend, ...rest } = options;
   const { authenticate, oauth, ...hostAuth } = auth;
   // Nobody is authenticated: then every request is anonymous, which the host must accept.
-  const { anonymous = authenticate === undefined ? 'accept' : undefined } = hostAuth;
+  const anonymous =
+    authenticate === undefined ? ({ ...given, calls: 'accept' } as const) : (given ?? {});
   // With it, the host knows that callers are told apart.
   const { principal = authenticate === undefined ? undefined : principalOfUser } = hostAuth;
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
@@ -87,7 +88,8 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       createSagaHost({
         ...rest,
         ...resolved,
-        auth: { ...hostAuth, ...present({ anonymous, principal }) },
+        auth: { ...hostAuth, ...present({ principal }) },
+        anonymous,
         audience: options.audience ?? name,
       }),
     );
@@ -139,7 +141,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       warnOfRefusal(all, refused);
       return unauthorized(refused);
     }
-    if (authenticate !== undefined && user === undefined && anonymous !== 'accept')
+    if (authenticate !== undefined && user === undefined && anonymous.calls !== 'accept')
       return unauthorized(nobody);
     const served = {
       env,

@@ -238,10 +238,11 @@ describe('authenticate that returns no user', () => {
   );
 
   test.each([undefined, null])(
-    "[T6] serves %o as an anonymous caller with anonymous: 'accept'",
+    '[T6] serves %o as an anonymous caller if the server accepts it',
     async (nobody) => {
       const server = serve({
-        auth: { principal, authenticate: () => nobody, anonymous: 'accept' },
+        anonymous: { calls: 'accept' },
+        auth: { principal, authenticate: () => nobody },
       });
       const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'asking' });
       expect(last.result).toMatchObject({ state: 'suspended' });
@@ -249,21 +250,22 @@ describe('authenticate that returns no user', () => {
   );
 
   test.each([false, '', 0])(
-    "[T6] is answered with 401 for %o with anonymous: 'accept', too",
+    '[T6] is answered with 401 for %o even if the server accepts anonymous callers',
     async (nobody) => {
       const server = serve({
-        auth: { principal, authenticate: () => nobody as never, anonymous: 'accept' },
+        anonymous: { calls: 'accept' },
+        auth: { principal, authenticate: () => nobody as never },
       });
       expect((await server.fetch(post('modern', 'tools/list', {}))).status).toBe(401);
     },
   );
 
   test('[T6] rejects `anonymous` without authenticate or with an unknown value at the start', () => {
-    expect(() => serve({ auth: { anonymous: 'accept' } })).toThrow(
+    expect(() => serve({ anonymous: { calls: 'accept' } })).toThrow(
       expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
     );
-    const odd = { anonymous: 'refuse' } as object;
-    expect(() => serve({ auth: { principal, authenticate: () => undefined, ...odd } })).toThrow(
+    const odd = { anonymous: { calls: 'refuse' } } as object;
+    expect(() => serve({ auth: { principal, authenticate: () => undefined }, ...odd })).toThrow(
       expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
     );
   });
@@ -278,6 +280,7 @@ describe('authenticate that throws', () => {
   async function asked(
     error: unknown,
     more: Partial<ServeSagasOptions['auth']> = {},
+    anonymous: ServeSagasOptions['anonymous'] = {},
   ): Promise<{
     readonly response: Response;
     readonly text: string;
@@ -286,6 +289,7 @@ describe('authenticate that throws', () => {
   }> {
     const told = nothingTold();
     const server = serve({
+      anonymous,
       auth: { principal, authenticate: () => Promise.reject(error), ...more },
       hooks: hooksInto(told),
     });
@@ -312,8 +316,8 @@ describe('authenticate that throws', () => {
     ['an error of a middleware', { status: 401 }, 401, 'invalid_token'],
     ['an HTTP error about rights', { status: 403, expose: true }, 403, 'insufficient_scope'],
   ])('[T6] is a challenge for %s, also for anonymous callers', async (_, fields, status, error) => {
-    for (const more of [{}, { anonymous: 'accept' as const }]) {
-      const { response, text, errors, warnings } = await asked(thrown(fields), more);
+    for (const anonymous of [{}, { calls: 'accept' as const }]) {
+      const { response, text, errors, warnings } = await asked(thrown(fields), {}, anonymous);
       expect(response.status).toBe(status);
       const code = 'code' in fields ? ` (${fields.code})` : '';
       expect(warnings).toEqual([

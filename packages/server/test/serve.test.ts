@@ -293,7 +293,8 @@ describe('serveSagas', () => {
     });
     const server = serve({
       sagas: [running],
-      tasks: { store: memoryStore(), bearer: 'accept' },
+      anonymous: { tasks: 'accept' },
+      tasks: { store: memoryStore() },
     });
     const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
     const params = {
@@ -363,8 +364,8 @@ describe('serveSagas', () => {
     expectLogs(rejectionLog('principal'));
     const server = serve({
       sagas: [asking()],
+      anonymous: { calls: 'accept' },
       auth: {
-        anonymous: 'accept',
         authenticate: (request) => {
           const user = request.headers.get('authorization');
           return user === null

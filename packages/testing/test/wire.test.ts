@@ -171,7 +171,7 @@ describe('a host on the wire', () => {
       guard: { store: memoryStore() },
       limits: { maxHold: 0 },
       testing: { clock: () => Date.now() + wire.clock.now() },
-      tasks: { bearer: 'accept' },
+      anonymous: { tasks: 'accept' },
       hooks: { onTurn: () => undefined },
     });
     const client = testHost(host).client({ answers: () => 'decline' });

@@ -213,17 +213,16 @@ function hostOf(
 ): { readonly host: SagaHost; readonly clock: TestClock } {
   const clock = testClock();
   const tasks = {
-    bearer: 'accept',
     ...(store ? { store: memoryStore({ clock }) } : { maxIdLength: 4_096 }),
   } as const;
   const hooks = { onTurn: () => undefined, onWarning: () => undefined };
-  const resumableRequests = { bearer: 'accept' } as const;
+  const anonymous = { tasks: 'accept', resumableRequests: 'accept' } as const;
   const options = {
     keys: 'ephemeral',
     audience: 'test',
     testing: { environment: 'test', clock, sleep: sleepOn(clock) },
     hooks,
-    resumableRequests,
+    anonymous,
   } as const;
   return {
     host: createSagaHost({

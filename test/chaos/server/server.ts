@@ -77,9 +77,9 @@ const host = createSagaHost({
   },
   answers: { model: 'accept' },
   // Half of the calls have a key. No purchase of the others may be made twice, either.
-  starts: { unkeyed: 'handshake', bearer: 'accept' },
-  tasks: { store: shared, bearer: 'accept', pollInterval: 100 },
-  resumableRequests: { bearer: 'accept' },
+  anonymous: { starts: 'accept', tasks: 'accept', resumableRequests: 'accept' },
+  starts: { unkeyed: 'handshake' },
+  tasks: { store: shared, pollInterval: 100 },
   testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
   hooks: {
     onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>

@@ -40,7 +40,8 @@ export async function serveBothWays(): Promise<{ readonly direct: Fetch; readonl
       ...sagas2025,
     ],
     guard: { store: memoryStore() },
-    tasks: { store: memoryStore(), bearer: 'accept', pollInterval: 100 },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore(), pollInterval: 100 },
     // Failed sagas and changed tokens are expected. Other errors are printed.
     hooks: { onTurn: () => undefined, onReject: () => undefined },
     http: { allowedHosts: ['localhost', '127.0.0.1', '[::1]'], handler: { bus } },

@@ -37,6 +37,6 @@ export const hostOf = (keys: string): SagaHost =>
     keys,
     audience: 'reports',
     store: memoryStore(),
-    tasks: { bearer: 'accept' },
+    anonymous: { tasks: 'accept' },
   });
 // #endregion host

@@ -19,7 +19,8 @@ const sagas = serveSagas({
     // For hosts without dialogs: the calling model answers.
     model: 'accept',
   },
-  tasks: { store, bearer: 'accept' },
+  anonymous: { tasks: 'accept' },
+  tasks: { store },
   store,
   shortTokens: hasHandles === 'true',
   // Keys of hosts count for users.

@@ -30,8 +30,8 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
     sagas: conformanceSagas(effects),
     // All hosts of this process share these stores, and some have another clock.
     guard: { store: memoryStore({ olderTokens: 'accept', clock: Date.now }) },
-    tasks: { store: memoryStore({ clock: Date.now }), bearer: 'accept', pollInterval: 10 },
-    resumableRequests: { bearer: 'accept' },
+    anonymous: { tasks: 'accept', resumableRequests: 'accept' },
+    tasks: { store: memoryStore({ clock: Date.now }), pollInterval: 10 },
     answers: { model: 'accept' },
     hooks: {
       onTurn: ({ sagaId, error }) => {

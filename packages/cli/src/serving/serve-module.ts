@@ -37,7 +37,7 @@ export async function serveModule(
   const { serveSagas } = await importFor<typeof Serve>('@mcp-saga/server/serve');
   // Clients without forms can answer, too. A server decides that itself.
   const options: Partial<GivenOptions> = hosts[0] ?? { answers: { model: 'accept' } };
-  const { auth, http, outside, hooks, telemetry, tasks, resumableRequests } = options;
+  const { auth, http, outside, hooks, telemetry, anonymous } = options;
   const server = serveSagas({
     name: basename(file),
     version: 'dev',
@@ -47,13 +47,14 @@ export async function serveModule(
     // An ephemeral key would end with the code that made it.
     keys: options.keys === 'ephemeral' ? keys : (options.keys ?? keys),
     // A host has no `authenticate`: its users come from another transport.
-    auth:
-      auth?.authenticate === undefined
-        ? { ...auth, principal: undefined, anonymous: undefined }
-        : auth,
+    auth: auth?.authenticate === undefined ? { ...auth, principal: undefined } : auth,
     // Only this machine reaches the server.
-    tasks: { bearer: 'accept', ...tasks },
-    resumableRequests: { bearer: 'accept', ...resumableRequests },
+    anonymous: {
+      tasks: 'accept',
+      resumableRequests: 'accept',
+      ...anonymous,
+      ...(auth?.authenticate === undefined && { calls: undefined }),
+    },
     http: {
       ...http,
       allowedHosts: ['localhost', '127.0.0.1'],

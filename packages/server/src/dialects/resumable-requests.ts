@@ -271,9 +271,8 @@ function record(value: unknown): { readonly [key: string]: Json | undefined } {
   return isRecord(value) ? (value as { readonly [key: string]: Json }) : {};
 }
 
-async function mayResume(
-  { gate, offers: { resumableRequests } }: Pick<HostParts, 'gate' | 'offers'>,
-  caller: Caller,
-): Promise<boolean> {
-  return resumableRequests.bearer === 'accept' || (await principalOf(caller, gate)) !== null;
+async function mayResume({ gate }: Pick<HostParts, 'gate'>, caller: Caller): Promise<boolean> {
+  return (
+    gate.anonymous.resumableRequests === 'accept' || (await principalOf(caller, gate)) !== null
+  );
 }

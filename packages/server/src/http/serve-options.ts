@@ -39,7 +39,7 @@ export function isResponse(value: unknown): value is Response {
 export interface ServeAuthOptions<Env = unknown> extends AuthOptions {
   /**
    * Authenticates a request. Returns a user, a `Response` that rejects the request, or nothing,
-   * which causes a 401 unless `anonymous` is set. Steps get the user as `user`. Its `issuer`,
+   * which causes a 401 unless `anonymous.calls` is set. Steps get the user as `user`. Its `issuer`,
    * `subject`, and `client` are the owner of the saga, unless `principal` makes another owner.
    */
   readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
@@ -158,14 +158,14 @@ export function assertServeOptions<Env>(options: ServeSagasOptions<Env>): void {
 }
 
 /** Without `authenticate`, users cannot be told apart, which does not show before a call. */
-function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
-  const { authenticate, principal, anonymous, oauth } = auth;
+function assertUsers<Env>({ auth = {}, anonymous }: ServeSagasOptions<Env>): void {
+  const { authenticate, principal, oauth } = auth;
   if (oauth !== undefined && authenticate === undefined)
     throw optionError('auth.oauth requires auth.authenticate to check access tokens.', {
       code: 'missing_option',
     });
-  if (anonymous !== undefined && (anonymous !== 'accept' || authenticate === undefined))
-    throw optionError("auth.anonymous: expected 'accept', with auth.authenticate, or undefined.");
+  if (anonymous?.calls !== undefined && authenticate === undefined)
+    throw optionError('anonymous.calls: without auth.authenticate, all callers are anonymous.');
   if (principal !== undefined && authenticate === undefined) {
     throw optionError(
       'auth.principal requires auth.authenticate: (request) => …, to check the access token. Otherwise, any client ' +

@@ -183,7 +183,9 @@ export function toCaller(
   const report = (notification: WireRequest): void =>
     void notify(notification).catch(() => undefined);
   return {
-    ...(authInfo === undefined && gate.acceptsAnonymous ? { principal: 'anonymous' } : {}),
+    ...(authInfo === undefined && gate.anonymous.calls === 'accept'
+      ? { principal: 'anonymous' }
+      : {}),
     ...present({ signal, user: authInfo, capabilities }),
     // Reserved names since 2026-07-28, without a prefix (SEP-414). Many clients sent them before.
     ...(typeof traceparent === 'string'

@@ -36,12 +36,6 @@ export interface StartOptions {
    */
   readonly unkeyed?: 'handshake' | 'run';
   /**
-   * `accept`: an anonymous caller who repeats a start gets its saga, and whoever has the key
-   * controls it. Only keys with 22 characters or more count. Default: keys of anonymous callers do
-   * not count.
-   */
-  readonly bearer?: 'accept';
-  /**
    * Returns the key that counts for a call of a client; undefined: the call begins a saga of its
    * own. `from` says whether the client has made the key on purpose, or the `host` around it has,
    * as the ID of a tool use. `tool` is the name of the saga. Default: the key that was sent.
@@ -84,20 +78,35 @@ export interface TaskOptions {
   readonly maxIdLength?: number;
   /** Interval at which clients are asked to poll. @default '1s' */
   readonly pollInterval?: Duration;
-  /**
-   * `accept` offers tasks to anonymous callers: any caller with a task ID controls the task.
-   * Default: authenticated callers only.
-   */
-  readonly bearer?: 'accept';
 }
 
-/** Options for resumable requests. */
-export interface ResumableRequestOptions {
+/**
+ * What callers without a user may do. Each is a decision of its own: whoever has a token, a task ID,
+ * or a key, as from a log, then has what it leads to.
+ */
+export interface AnonymousOptions {
+  /**
+   * `accept` serves MCP requests without auth info: anyone with a token of an anonymous saga can
+   * continue it. Default: such requests are refused by a host that tells callers apart. Calls of
+   * `host.start` and the other methods say `caller: 'anonymous'` instead.
+   */
+  readonly calls?: 'accept';
+  /**
+   * `accept` offers tasks to anonymous callers: anyone with a task ID controls the task. Default:
+   * authenticated callers only.
+   */
+  readonly tasks?: 'accept';
   /**
    * `accept` offers resumable requests to anonymous callers: any used token leads to the newest.
-   * Default: authenticated only.
+   * Default: authenticated callers only.
    */
-  readonly bearer?: 'accept';
+  readonly resumableRequests?: 'accept';
+  /**
+   * `accept`: an anonymous caller who repeats a start gets its saga, and whoever has the key
+   * controls it. Only keys with 22 characters or more count. Default: keys of anonymous callers do
+   * not count.
+   */
+  readonly starts?: 'accept';
 }
 
 /** Options for refusals by clients without a user, which answer faster than any person. */
@@ -171,12 +180,6 @@ export interface AuthOptions {
    * Default: the `issuer`, `subject`, and `client` of the user.
    */
   readonly principal?: PrincipalOption;
-  /**
-   * `accept` serves MCP requests without auth info: anyone with a token of an anonymous saga can
-   * continue it. Default: such requests are refused. Calls of `host.start` and the other methods
-   * say `caller: 'anonymous'` instead.
-   */
-  readonly anonymous?: 'accept';
   /**
    * Returns `true` if a caller may use a saga. Called for every request, and at `continueAs`.
    * Default: every caller may.
@@ -413,8 +416,8 @@ export interface SagaHostOptions {
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
   /** Options for tasks of MCP. Default: offered without a store, if a saga declares `task`. */
   readonly tasks?: TaskOptions;
-  /** Options for resumable requests. Default: offered to authenticated callers. */
-  readonly resumableRequests?: ResumableRequestOptions;
+  /** What callers without a user may do, besides starting sagas of a host without `auth`. */
+  readonly anonymous?: AnonymousOptions;
   /**
    * Options for repeated starts. With a store, a start that its client repeats with the same key
    * acts once. Default: for authenticated callers.

@@ -132,7 +132,7 @@ export async function principalOf(
     if (!requiresCaller) return null;
     throw missing(
       'The host has `auth`, but this request has no caller. Pass caller: { principal: { issuer, subject, client } } or ' +
-        "caller: { user }. If there is none, say caller: 'anonymous', or auth.anonymous: 'accept' for requests of MCP clients.",
+        "caller: { user }. If there is none, say caller: 'anonymous', or set anonymous: { calls: 'accept' } for requests of MCP clients.",
     );
   }
   if (option === 'client-only') {

@@ -71,8 +71,8 @@ function counterAdvice(tool: string): string {
  * - A store in memory may forget the first call before the second one comes.
  */
 export function countsAllKeys({ guard, gate }: Pick<HostParts, 'guard' | 'gate'>): boolean {
-  const { principal, requiresCaller, acceptsAnonymous, starts } = gate;
-  const isPerson = requiresCaller && !acceptsAnonymous && principal !== 'client-only';
+  const { principal, requiresCaller, anonymous, starts } = gate;
+  const isPerson = requiresCaller && anonymous.calls !== 'accept' && principal !== 'client-only';
   const isKept = guard !== undefined && !guard.isInMemory && guard.onDown === 'closed';
   return isPerson && isKept && starts.key === undefined;
 }
@@ -91,12 +91,12 @@ const unguessable = /^[\w-]{22,}$/;
  * whom the host lets do this.
  */
 function counts(
-  { principal: by, starts }: Gate,
+  { principal: by, anonymous }: Gate,
   { key, from, isLocal = false }: ClientKey,
   principal: string | null,
 ): boolean {
   if (from === 'server' || isLocal) return true;
   // All users of a client application may share such a principal, and count their calls alike.
   if (principal !== null && by !== 'client-only') return true;
-  return from === 'client' && starts.bearer === 'accept' && unguessable.test(key);
+  return from === 'client' && anonymous.starts === 'accept' && unguessable.test(key);
 }

@@ -108,7 +108,6 @@ function assertKeys({ keys, outside }: SagaHostOptions): void {
 
 function assertAuth({
   principal,
-  anonymous,
   authorize,
   rateLimit,
   mayAnswer,
@@ -119,7 +118,6 @@ function assertAuth({
       "auth.principal: expected (user) => ({ issuer, subject, client }), to name the owner of a saga, or 'client-only'.",
     );
   }
-  assertOneOf('auth.anonymous', anonymous, ['accept']);
   assertFunction('auth.authorize', authorize);
   assertFunction('auth.rateLimit', rateLimit);
   assertFunction('auth.mayAnswer', mayAnswer);
@@ -190,19 +188,12 @@ function assertQueue(queue: SagaQueue | undefined, { guard, store }: SagaHostOpt
   );
 }
 
-function assertTasks({
-  tasks,
-  resumableRequests,
-  starts,
-  shortTokens,
-  store: all,
-}: SagaHostOptions): void {
+function assertTasks({ tasks, anonymous, starts, shortTokens, store: all }: SagaHostOptions): void {
   assertOneOf('starts.unkeyed', starts?.unkeyed, ['handshake', 'run']);
-  assertOneOf('starts.bearer', starts?.bearer, ['accept']);
   assertFunction('starts.key', starts?.key);
-  assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);
-  const { store, bearer } = tasks ?? {};
-  assertOneOf('tasks.bearer', bearer, ['accept']);
+  for (const [what, consent] of Object.entries(anonymous ?? {}))
+    assertOneOf(`anonymous.${what}`, consent, ['accept']);
+  const { store } = tasks ?? {};
   if (shortTokens !== undefined && typeof shortTokens !== 'boolean')
     throw optionError('shortTokens: expected true, or false.');
   if (shortTokens === true && all === undefined) {

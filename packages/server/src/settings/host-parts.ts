@@ -10,6 +10,7 @@ import { toStepRetry } from './step-retry.ts';
 import { durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
 import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
+  AnonymousOptions,
   AuthOptions,
   GuardOptions,
   InstantRefusalOptions,
@@ -17,7 +18,6 @@ import type {
   AnswerOrder,
   SagaHostOptions,
   Sampling,
-  ResumableRequestOptions,
   StartOptions,
   OutsideOptions,
 } from '../model/host-options.ts';
@@ -66,8 +66,8 @@ export interface Gate {
   readonly principal: PrincipalOption;
   /** `true` if the host tells callers apart: a request must say who sent it, or that nobody did. */
   readonly requiresCaller: boolean;
-  /** `true` if MCP requests without auth info are anonymous. */
-  readonly acceptsAnonymous: boolean;
+  /** What callers without a user may do. */
+  readonly anonymous: AnonymousOptions;
   readonly starts: StartOptions;
   readonly keyWatch: KeyWatch;
   readonly authorize: NonNullable<AuthOptions['authorize']>;
@@ -140,7 +140,6 @@ export interface Answers {
 export interface Offers {
   /** Undefined: no tasks. */
   readonly tasks: TaskSettings | undefined;
-  readonly resumableRequests: ResumableRequestOptions;
   /** Store of the states of handles. Undefined: models copy tokens. */
   readonly handles: SagaStore | undefined;
   /** Undefined: no answers from outside. */
@@ -232,7 +231,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       `The queue does not wake ${unwoken.join(', ')}: declare forks: 'refuse', which the queue requires.`,
     );
   }
-  const { resumableRequests = {}, shortTokens = true, store } = options;
+  const { anonymous = {}, shortTokens = true, store } = options;
   return {
     audience,
     registry,
@@ -242,7 +241,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       requiresCaller: [auth.principal, auth.authorize, auth.mayAnswer].some(
         (option) => option !== undefined,
       ),
-      acceptsAnonymous: auth.anonymous === 'accept',
+      anonymous,
       starts: options.starts ?? {},
       keyWatch: new KeyWatch(clock),
       authorize: auth.authorize ?? (() => true),
@@ -285,7 +284,6 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
     },
     offers: {
       tasks: toTaskSettings(options, warn),
-      resumableRequests,
       handles: shortTokens ? store : undefined,
       outside: toOutside(options),
     },

@@ -7,7 +7,7 @@ import type {
   OutsideOptions,
   InstantRefusalOptions,
   KeySource,
-  ResumableRequestOptions,
+  AnonymousOptions,
   SagaHostOptions,
   StartOptions,
   StepDefaults,
@@ -37,7 +37,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   answers: true,
   compensators: true,
   tasks: true,
-  resumableRequests: true,
+  anonymous: true,
   starts: true,
   steps: true,
   shortTokens: true,
@@ -51,7 +51,6 @@ export const hostNames: NamesOf<SagaHostOptions> = {
 /** Names of the options for callers. */
 export const authNames: NamesOf<AuthOptions> = {
   principal: true,
-  anonymous: true,
   authorize: true,
   rateLimit: true,
   mayAnswer: true,
@@ -99,10 +98,14 @@ const taskNames: NamesOf<TaskOptions> = {
   ttl: true,
   maxIdLength: true,
   pollInterval: true,
-  bearer: true,
 };
-const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
-const startNames: NamesOf<StartOptions> = { unkeyed: true, bearer: true, key: true };
+const anonymousNames: NamesOf<AnonymousOptions> = {
+  calls: true,
+  tasks: true,
+  resumableRequests: true,
+  starts: true,
+};
+const startNames: NamesOf<StartOptions> = { unkeyed: true, key: true };
 const stepNames: NamesOf<StepDefaults> = { retry: true };
 const testingNames: NamesOf<TestingOptions> = {
   clock: true,
@@ -152,7 +155,7 @@ export const hostGroups: Groups = {
   outside: outsideNames,
   answers: answerNames,
   tasks: taskNames,
-  resumableRequests: resumableNames,
+  anonymous: anonymousNames,
   starts: startNames,
   steps: stepNames,
   limits: Object.fromEntries(Object.keys(defaultHostLimits).map((name) => [name, true])),

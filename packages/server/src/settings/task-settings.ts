@@ -1,6 +1,6 @@
 import { optionError } from '@mcp-saga/core/shared';
 import type { SagaStore } from '../model/saga-store.ts';
-import type { TaskOptions } from '../model/host-options.ts';
+import type { AnonymousOptions, TaskOptions } from '../model/host-options.ts';
 import { wholeDuration } from './default-limits.ts';
 
 /**
@@ -15,7 +15,7 @@ export interface TaskSettings {
   readonly ttl: number;
   readonly pollInterval: number;
   readonly maxIdLength: number;
-  readonly bearer: 'accept' | undefined;
+  readonly acceptsAnonymous: boolean;
 }
 
 /**
@@ -25,24 +25,26 @@ export interface TaskSettings {
 export function toTaskSettings(
   host: {
     readonly tasks?: TaskOptions;
+    readonly anonymous?: AnonymousOptions;
     readonly auth?: { readonly principal?: unknown };
     readonly sagas: readonly { readonly task: unknown }[];
   },
   warn: (message: string) => void,
 ): TaskSettings | undefined {
-  const { tasks, auth, sagas } = host;
+  const { tasks, anonymous, auth, sagas } = host;
   const settings = {
     store: tasks?.store,
     ttl: wholeDuration('tasks.ttl', tasks?.ttl ?? 24 * 60 * 60 * 1000),
     pollInterval: wholeDuration('tasks.pollInterval', tasks?.pollInterval ?? 1_000),
     maxIdLength: idLength(tasks?.maxIdLength ?? 128),
-    bearer: tasks?.bearer,
+    acceptsAnonymous: anonymous?.tasks === 'accept',
   };
-  if (tasks === undefined && sagas.every(({ task }) => task === undefined)) return undefined;
-  if (settings.bearer === 'accept' || auth?.principal !== undefined) return settings;
+  const isOffered = tasks !== undefined || settings.acceptsAnonymous;
+  if (!isOffered && sagas.every(({ task }) => task === undefined)) return undefined;
+  if (settings.acceptsAnonymous || auth?.principal !== undefined) return settings;
   warn(
     'Tasks are not offered: without authentication, a task ID alone gives access to its result. Set auth: { principal } or, for serveSagas, auth: { authenticate }, ' +
-      "or tasks: { bearer: 'accept' } to allow this.",
+      "or anonymous: { tasks: 'accept' } to allow this.",
   );
   return undefined;
 }

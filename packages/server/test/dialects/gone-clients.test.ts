@@ -275,7 +275,7 @@ describe.each(inSessions)('a client whose user is asked, $name', ({ connect }) =
 
   test('[W7] is not undone if it may resume the call', async () => {
     const shop = new Shop();
-    const connection = await connect(shop.host({ resumableRequests: { bearer: 'accept' } }), {
+    const connection = await connect(shop.host({ anonymous: { resumableRequests: 'accept' } }), {
       capabilities: { elicitation: {} },
       experimental: { resumableRequests: {} },
     });

@@ -259,7 +259,7 @@ describe('a URL question in rounds', () => {
 });
 
 describe('a client without a declared capability, with resumable requests', () => {
-  const options = { resumableRequests: { bearer: 'accept' } } as const;
+  const options = { anonymous: { resumableRequests: 'accept' } } as const;
 
   test.each(inSessions)('[W3] is asked once in a session: $name', async ({ connect }) => {
     const capabilities = { ...all, experimental: { resumableRequests: {} } };

@@ -109,7 +109,8 @@ describe('a request state is rejected with a JSON-RPC error', () => {
 
   test('[T6] for another principal', async () => {
     const { host, told } = hostOf(asking(), {
-      auth: { principal: 'client-only', anonymous: 'accept' },
+      anonymous: { calls: 'accept' },
+      auth: { principal: 'client-only' },
     });
     const auth = (clientId: string): object => ({
       authInfo: { token: 'kq', clientId, scopes: [] },

@@ -39,8 +39,9 @@ function served(
 ): Served {
   const { host, told } = hostOf(pays(did), {
     guard: { store: memoryStore({ clock: testClock() }) },
-    auth: { principal: () => ({ subject: by, client: 'app' }), anonymous: 'accept' },
-    ...(options as object),
+    anonymous: { calls: 'accept' },
+    auth: { principal: () => ({ subject: by, client: 'app' }) },
+    ...options,
   });
   const authInfo = { token: '', clientId: 'app', scopes: [] };
   return { ...handlerOf(host, by === 'nobody' ? {} : { authInfo }), told };
@@ -92,8 +93,10 @@ describe('a used token', () => {
     }
   });
 
-  test("[T14] opens the newest turn for any caller with bearer: 'accept'", async () => {
-    const server = served('nobody', { resumableRequests: { bearer: 'accept' } });
+  test('[T14] opens the newest turn for any caller if the host accepts it', async () => {
+    const server = served('nobody', {
+      anonymous: { calls: 'accept', resumableRequests: 'accept' },
+    });
     expect(await resumed(server, await usedToken(server, declared))).toMatchObject(newest);
     expect(await resumed(server, await usedToken(server, forms))).toMatchObject(refused);
   });
@@ -106,16 +109,16 @@ test('[T14] ignores resumable requests of a client without authentication', asyn
   };
   expect(await tokens(served('nobody'))).toBe(0);
   expect(
-    await tokens(served('nobody', { resumableRequests: { bearer: 'accept' } })),
+    await tokens(served('nobody', { anonymous: { calls: 'accept', resumableRequests: 'accept' } })),
   ).toBeGreaterThan(0);
   expect(await tokens(served('ada'))).toBeGreaterThan(0);
 });
 
-test('[T14] rejects a token after `bearer` is removed, and the call continues', async () => {
+test('[T14] rejects a token after the host accepts it no more, and the call continues', async () => {
   const guard = { store: memoryStore({ clock: testClock() }) };
   const open = served('nobody', {
     guard,
-    resumableRequests: { bearer: 'accept' },
+    anonymous: { calls: 'accept', resumableRequests: 'accept' },
   });
   const { requestState } = asked(await round(open, call, { capabilities: declared }));
   const closed = served('nobody', { guard });
@@ -147,11 +150,11 @@ test('[T14] a later round without the capability returns a token that does not r
 });
 
 test.each<[unknown, string]>([
-  [{ bearer: 'yes' }, 'invalid_option'],
-  [{ bearers: 'accept' }, 'unknown_option'],
+  [{ resumableRequests: 'yes' }, 'invalid_option'],
+  [{ resumableRequest: 'accept' }, 'unknown_option'],
   ['accept', 'invalid_option'],
-])('resumableRequests: %o is rejected at the creation of a host', (resumableRequests, code) => {
-  expect(() => served('nobody', { resumableRequests } as object)).toThrow(
+])('anonymous: %o is rejected at the creation of a host', (anonymous, code) => {
+  expect(() => served('nobody', { anonymous } as object)).toThrow(
     expect.objectContaining({ name: 'TypeError', code }),
   );
 });

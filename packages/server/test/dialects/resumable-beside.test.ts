@@ -47,7 +47,7 @@ function hostFor(program: Program): SagaHost {
   const { host } = hostOf(program, {
     clock: Object.assign(() => Date.now(), { now: 0 }),
     guard: { store: memoryStore() },
-    resumableRequests: { bearer: 'accept' },
+    anonymous: { resumableRequests: 'accept' },
   });
   return host;
 }

@@ -8,7 +8,10 @@ import { knowsTasks } from '../fixtures/task-client.ts';
 
 const call = { method: 'tools/call', name: 'asking', arguments: { more: 'than none' } } as const;
 // No caller is authenticated here.
-const options = { answers: { model: 'accept' }, resumableRequests: { bearer: 'accept' } } as const;
+const options = {
+  answers: { model: 'accept' },
+  anonymous: { resumableRequests: 'accept' },
+} as const;
 const resumable = { resumableRequests: {} };
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
@@ -77,7 +80,8 @@ test('[W2] a saga that requires tasks cannot be resumed outside of a task', asyn
   });
   const { host } = hostOf(tasked, {
     ...options,
-    tasks: { bearer: 'accept', store: memoryStore() },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore() },
   });
   const server = handlerOf(host);
   const { requestState } = asked(

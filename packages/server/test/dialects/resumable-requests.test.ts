@@ -33,7 +33,7 @@ function processOf(
         keys: oldKey,
         testing: { environment: 'production' },
         hooks: hooksInto(told),
-        resumableRequests: { bearer: 'accept' },
+        anonymous: { resumableRequests: 'accept' },
       },
       changes,
       {

@@ -22,7 +22,7 @@ interface Requests {
 }
 
 // No caller is authenticated here.
-const resumableRequests = { resumableRequests: { bearer: 'accept' } } as const;
+const resumableRequests = { anonymous: { resumableRequests: 'accept' } } as const;
 
 const sessions = connections.filter(
   ({ name, stateless }) => stateless !== true && name.includes('in memory'),

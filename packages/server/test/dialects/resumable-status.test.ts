@@ -41,7 +41,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
         clock,
         ...guard,
         limits: { maxHold: 0 },
-        resumableRequests: { bearer: 'accept' },
+        anonymous: { resumableRequests: 'accept' },
         ...options,
       });
     const [near, far] = [open(), open()];
@@ -181,7 +181,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       yield* step('pay', ({ idempotencyKey }) => void keys.push(idempotencyKey));
       return 'paid';
     });
-    const options = { clock, resumableRequests: { bearer: 'accept' } } as const;
+    const options = { clock, anonymous: { resumableRequests: 'accept' } } as const;
     const serve = (shared: SagaStore): Fetches =>
       handlerOf(hostOf(pays, { ...options, guard: { store: shared } }).host);
     const [dying, other] = [serve(killed), serve(store)];

@@ -45,7 +45,7 @@ test.each(Array.from({ length: 16 }, (_, ticks) => ticks))(
   async (ticks) => {
     const { host } = hostOf(greets, {
       guard: { store: memoryStore() },
-      resumableRequests: { bearer: 'accept' },
+      anonymous: { resumableRequests: 'accept' },
     });
     const core = coreOf(host);
     // The first request dies when the client has its token.

@@ -85,7 +85,8 @@ test('[W1] the client of the extension calls a saga, answers its questions, and 
     return `${target} ${one.target} ${other.target}`;
   });
   const { host, told } = hostOf(asking, {
-    tasks: { store: memoryStore({ clock: () => start }), bearer: 'accept', pollInterval: 1 },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock: () => start }), pollInterval: 1 },
   });
   const { session, keys, close } = await sessionWith(host, (message) => message.toLowerCase());
   const execution = await session.callTool('asking', {});

@@ -26,7 +26,8 @@ function two(
       ...options,
       clock,
       limits: { maxHold: 0 },
-      tasks: { store, bearer: 'accept' },
+      anonymous: { tasks: 'accept' },
+      tasks: { store },
     });
   return { hosts: [host(), host()], clock, store };
 }
@@ -65,7 +66,8 @@ describe.each([
     const clock = testClock();
     const store = memoryStore({ clock });
     const shared = guarded === undefined ? {} : { guard: { store: memoryStore({ clock }) } };
-    const host = () => hostOf(dying, { ...shared, clock, tasks: { store, bearer: 'accept' } }).host;
+    const host = () =>
+      hostOf(dying, { ...shared, clock, anonymous: { tasks: 'accept' }, tasks: { store } }).host;
     const [one, other] = [taskClient(host()), taskClient(host())];
     const taskId = await one.start('once');
     // The step runs after the response.
@@ -123,7 +125,8 @@ describe.each([
         guard,
         clock,
         limits: { maxHold: 0 },
-        tasks: { store, bearer: 'accept' },
+        anonymous: { tasks: 'accept' },
+        tasks: { store },
       });
       told.push(made.told.errors);
       return made.host;
@@ -156,7 +159,11 @@ test('a step that takes longer than the lease extends the lease', async () => {
       runs += 1;
       if (client.worksBehind) await slow.promise;
     }),
-    { clock: Object.assign(() => Date.now(), { now: 0 }), tasks: { store, bearer: 'accept' } },
+    {
+      clock: Object.assign(() => Date.now(), { now: 0 }),
+      anonymous: { tasks: 'accept' },
+      tasks: { store },
+    },
   );
   const client = taskClient(host);
   const taskId = await client.start('once');
@@ -178,7 +185,8 @@ test('a step is aborted when its task is cancelled, if there is nothing to undo'
     }),
     {
       clock: Object.assign(() => Date.now(), { now: 0 }),
-      tasks: { store: memoryStore(), bearer: 'accept' },
+      anonymous: { tasks: 'accept' },
+      tasks: { store: memoryStore() },
     },
   );
   const client = taskClient(host);
@@ -199,7 +207,8 @@ test('a short sleep ends behind the response', async () => {
   });
   const { host } = hostOf(napping, {
     clock: Object.assign(() => Date.now(), { now: 0 }),
-    tasks: { store: memoryStore(), bearer: 'accept' },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore() },
   });
   const client = taskClient(host);
   const created = await client.call('napping');
@@ -236,7 +245,8 @@ test('a failed drive is reported, and repeated when the lease has expired', asyn
   const { host, told } = hostOf(asksInTask(), {
     clock,
     auth: { rateLimit: ({ turn }) => admits || turn === 1 },
-    tasks: { store: memoryStore({ clock }), bearer: 'accept' },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock }) },
   });
   expect(hosts).toHaveLength(2);
   const client = taskClient(host);
@@ -257,7 +267,10 @@ test('a failing store causes an error without details, and a report', async () =
     read: () => Promise.reject(down),
     write: () => Promise.reject(down),
   };
-  const { host, told } = hostOf(asksInTask(), { tasks: { store: broken, bearer: 'accept' } });
+  const { host, told } = hostOf(asksInTask(), {
+    anonymous: { tasks: 'accept' },
+    tasks: { store: broken },
+  });
   const client = taskClient(host);
   await expect(client.call('asks')).rejects.toMatchObject({
     code: -32603,
@@ -282,7 +295,11 @@ test('stored answers and results are encrypted, and a changed record is not a ta
       return inner.write(key, value, ...rest);
     },
   };
-  const { host } = hostOf(asksInTask(), { clock, tasks: { store, bearer: 'accept' } });
+  const { host } = hostOf(asksInTask(), {
+    clock,
+    anonymous: { tasks: 'accept' },
+    tasks: { store },
+  });
   const client = taskClient(host);
   const taskId = await client.start('asks');
   await client.idle();

@@ -16,7 +16,9 @@ const flip = (id: string, at: number): string =>
 
 test('[W1] the ID of a stored task is at most 128 printable characters, which Claude Code accepts', async () => {
   const store = memoryStore({ clock: () => start });
-  const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
+  const client = taskClient(
+    hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { store } }).host,
+  );
   const taskId = await client.start('quick');
   expect(taskId).toMatch(/^[\x21-\x7e]{1,128}$/);
   await client.idle();
@@ -25,7 +27,9 @@ test('[W1] the ID of a stored task is at most 128 printable characters, which Cl
 
 test('[W1] [T14] an ID with another saga or another secret opens no task', async () => {
   const store = memoryStore({ clock: () => start });
-  const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
+  const client = taskClient(
+    hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { store } }).host,
+  );
   const taskId = await client.start('quick');
   const other = await client.start('quick');
   await client.idle();
@@ -59,7 +63,9 @@ test('[T6] an ID opens no task for another user', async () => {
 test('an unknown ID reaches the store only if it has the form of an ID', async () => {
   const reads: string[] = [];
   const store: SagaStore = { ...memoryStore(), read: ({ group }) => void reads.push(group) };
-  const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
+  const client = taskClient(
+    hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { store } }).host,
+  );
   for (const id of [
     '',
     'x',
@@ -76,7 +82,8 @@ test('[W7] a call without a store is a task only if `maxIdLength` leaves room fo
   const call = async (tasks: TaskOptions): Promise<Record<string, unknown>> => {
     const clock = testClock();
     const { host } = hostOf(waits('prefer'), {
-      tasks: { bearer: 'accept', ...tasks },
+      anonymous: { tasks: 'accept' },
+      tasks: { ...tasks },
       clock,
       testing: { sleep: sleepOn(clock) },
     });
@@ -93,7 +100,7 @@ test('[W7] a call without a store is a task only if `maxIdLength` leaves room fo
 test.each([0, -1, 1.5, Number.NaN, 4_097])(
   'a maxIdLength of %d is refused at the creation of a host',
   (maxIdLength) => {
-    expect(() => hostOf(quick, { tasks: { bearer: 'accept', maxIdLength } })).toThrow(
+    expect(() => hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { maxIdLength } })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
   },

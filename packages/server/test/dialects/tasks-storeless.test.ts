@@ -6,11 +6,14 @@ import { taskClient } from '../fixtures/task-client.ts';
 import { Target, waits } from '../fixtures/task-sagas.ts';
 
 const minute = 60_000;
-const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
+const offered = {
+  anonymous: { tasks: 'accept' },
+  tasks: { maxIdLength: 4_096 },
+} as const;
 
 function storeless(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
   const clock = testClock();
-  return hostOf(sagas.flat(), { tasks, clock, testing: { sleep: sleepOn(clock) } });
+  return hostOf(sagas.flat(), { ...offered, clock, testing: { sleep: sleepOn(clock) } });
 }
 
 describe('without a store', () => {
@@ -41,7 +44,7 @@ describe('without a store', () => {
       pollInterval: 30_000,
     });
     const taskId = String(created['taskId']);
-    const other = taskClient(hostOf(asking, { clock, tasks }).host);
+    const other = taskClient(hostOf(asking, { clock, ...offered }).host);
     clock.now += 20 * minute - 1;
     expect(await other.get(taskId)).toMatchObject({ status: 'working', pollInterval: 1_000 });
     clock.now += 1;
@@ -68,7 +71,7 @@ describe('without a store', () => {
   });
 
   test('[W6] a saga that only waits is a task without a task option', async () => {
-    const { host, clock } = hostOf(waits(), { tasks });
+    const { host, clock } = hostOf(waits(), offered);
     const client = taskClient(host);
     const taskId = await client.start('waits');
     clock.now += 20 * minute;
@@ -151,7 +154,7 @@ describe('without a store', () => {
       yield* sleep(600_000);
       return yield* step('go', () => 'Went');
     });
-    const later = hostOf(changed, { clock, tasks: { bearer: 'accept' } });
+    const later = hostOf(changed, { clock, anonymous: { tasks: 'accept' } });
     clock.now += 600_000;
     expect(await taskClient(later.host).get(taskId)).toMatchObject({
       status: 'failed',

@@ -61,7 +61,8 @@ async function answered(program: Program) {
   const clock = testClock();
   const tested = hostOf(program, {
     clock,
-    tasks: { bearer: 'accept', store: memoryStore({ clock }) },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock }) },
   });
   const client = taskClient(tested.host);
   const taskId = await client.start(program.name);
@@ -167,7 +168,8 @@ test('[W7] [T11] accepts several updates while a turn of it runs', async () => {
   const store = memoryStore({ clock });
   const { host, told } = hostOf(many, {
     clock,
-    tasks: { bearer: 'accept', store },
+    anonymous: { tasks: 'accept' },
+    tasks: { store },
   });
   const client = taskClient(host);
   const taskId = await client.start('many');
@@ -197,7 +199,8 @@ test('[W7] [T11] a result that cannot be stored fails its task, and is not compu
   const clock = testClock();
   const { host, told } = hostOf(large, {
     clock,
-    tasks: { bearer: 'accept', store: memoryStore({ clock }) },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock }) },
   });
   const client = taskClient(host);
   const taskId = await client.start('large');
@@ -251,7 +254,8 @@ describe('a task with a guard that fails once', () => {
     const { host } = hostOf(ships, {
       clock,
       guard: { store: flaky },
-      tasks: { bearer: 'accept', store },
+      anonymous: { tasks: 'accept' },
+      tasks: { store },
     });
     const client = taskClient(host);
     const taskId = await client.start('ships');

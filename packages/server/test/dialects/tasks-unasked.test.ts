@@ -18,7 +18,8 @@ function unasked(
   const made = hostOf(sagas, {
     clock,
     answers: { model: 'accept' },
-    tasks: { bearer: 'accept', ...store },
+    anonymous: { tasks: 'accept' },
+    tasks: { ...store },
     testing: { sleep: async (ms) => void (clock.now += ms) },
   });
   return {

@@ -20,7 +20,8 @@ function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1]
   return hostOf(sagas, {
     clock,
     limits: { maxHold: 0 },
-    tasks: { bearer: 'accept', store: memoryStore({ clock }) },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock }) },
     ...options,
   });
 }
@@ -111,8 +112,8 @@ test('[E3] a task cancelled before continueAs runs nothing of the other saga', a
   const { host, clock, told } = tasked(
     shipping(did, () => undefined),
     {
+      anonymous: { calls: 'accept', tasks: 'accept' },
       auth: {
-        anonymous: 'accept',
         authorize: async (_, { name }) => {
           if (name === 'ships') asked.resolve();
           if (name === 'ships' && client.worksBehind) await goOn.promise;

@@ -19,7 +19,11 @@ import { serverV2 } from '../fixtures/connections.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-const tasks = () => ({ store: memoryStore({ clock: () => start }), bearer: 'accept' }) as const;
+const offered = () =>
+  ({
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock: () => start }) },
+  }) as const;
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
 const unknown = {
   code: -32602,
@@ -29,7 +33,7 @@ const unknown = {
 const iso = (ms: number) => new Date(ms).toISOString();
 
 function offering(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
-  return hostOf(sagas.flat(), { tasks: tasks(), limits: { maxHold: 0 } });
+  return hostOf(sagas.flat(), { ...offered(), limits: { maxHold: 0 } });
 }
 
 describe('a call', () => {
@@ -369,7 +373,8 @@ describe('the ID of a task', () => {
     async (method) => {
       const { host, told } = hostOf(asksInTask(), {
         tasks: { store: memoryStore({ clock: () => start }) },
-        auth: { principal: 'client-only', anonymous: 'accept' },
+        anonymous: { calls: 'accept' },
+        auth: { principal: 'client-only' },
       });
       const mine = taskClient(host, { clientId: 'mine' });
       const taskId = await mine.start('asks');
@@ -388,7 +393,7 @@ describe('the ID of a task', () => {
     async (method) => {
       const { host } = offering(asksInTask());
       const client = taskClient(host);
-      const foreign = hostOf(asksInTask(), { keys: keyOf('old', 0x33), tasks: tasks() });
+      const foreign = hostOf(asksInTask(), { keys: keyOf('old', 0x33), ...offered() });
       const other = taskClient(foreign.host);
       for (const taskId of ['no such task', '', 'a'.repeat(4097), await other.start('asks')]) {
         const params = { taskId, inputResponses: {} };
@@ -407,7 +412,7 @@ describe('the ID of a task', () => {
   test('[T3] opens only tasks, and a task opens no token of another purpose', async () => {
     const { host } = offering(asksInTask());
     const client = taskClient(host);
-    const bare = hostOf(waits(), { tasks: { bearer: 'accept', maxIdLength: 4_096 } });
+    const bare = hostOf(waits(), { anonymous: { tasks: 'accept' }, tasks: { maxIdLength: 4_096 } });
     const ids = [
       [await client.start('asks'), 'malformed'],
       [await taskClient(bare.host).start('waits'), 'undecryptable'],
@@ -430,7 +435,8 @@ describe('the ID of a task', () => {
     const store = memoryStore({ clock });
     const { host } = hostOf(asksInTask(), {
       clock,
-      tasks: { store, bearer: 'accept', ttl: 60_000 },
+      anonymous: { tasks: 'accept' },
+      tasks: { store, ttl: 60_000 },
     });
     const client = taskClient(host);
     const created = await client.call('asks');
@@ -461,8 +467,8 @@ describe('tasks', () => {
     expect(await extensionsOf(hostOf(waits()))).not.toHaveProperty([tasksKey]);
     const bare = hostOf(waits('prefer'));
     expect(await extensionsOf(bare)).not.toHaveProperty([tasksKey]);
-    expect(bare.told.warnings).toEqual([expect.stringContaining("tasks: { bearer: 'accept' }")]);
-    expect(await extensionsOf(hostOf(waits(), { tasks: { bearer: 'accept' } }))).toHaveProperty([
+    expect(bare.told.warnings).toEqual([expect.stringContaining("anonymous: { tasks: 'accept' }")]);
+    expect(await extensionsOf(hostOf(waits(), { anonymous: { tasks: 'accept' } }))).toHaveProperty([
       tasksKey,
     ]);
     expect(
@@ -477,7 +483,8 @@ describe('tasks', () => {
 
   test('[T14] are created for authenticated users, unless the host sets `bearer`', async () => {
     const { host } = hostOf([waits('require'), asksInTask()], {
-      auth: { principal: 'client-only', anonymous: 'accept' },
+      anonymous: { calls: 'accept' },
+      auth: { principal: 'client-only' },
       tasks: { maxIdLength: 4_096 },
     });
     const nobody = taskClient(host);
@@ -501,7 +508,9 @@ describe('tasks', () => {
       expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(
         expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
       );
-    const host = coreOf(hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host);
+    const host = coreOf(
+      hostOf(waits(), { anonymous: { tasks: 'accept' }, tasks: { [name]: 1_000 / 3 } }).host,
+    );
     expect(host.offers.tasks).toMatchObject({ [name]: 334 });
   });
 });

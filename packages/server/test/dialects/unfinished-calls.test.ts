@@ -414,7 +414,7 @@ test('[T6] a saga that requires a task is not continued by a resume token', asyn
     return 'worked';
   });
   const capabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
-  const { server } = served([program], { tasks: { bearer: 'accept' } });
+  const { server } = served([program], { anonymous: { tasks: 'accept' } });
   const { result } = await sent(server, 'modern', { name: 'tasked', capabilities });
   const resumeToken = result?.['requestState'];
   expect(resumeToken).toBeTypeOf('string');
@@ -461,7 +461,7 @@ describe('a resumable request', () => {
     const time = sleeping();
     const program = saga({ name: 'resumable', version: '1' }, body);
     const server = handlerOf(
-      hostOf(program, { ...time, resumableRequests: { bearer: 'accept' } }).host,
+      hostOf(program, { ...time, anonymous: { resumableRequests: 'accept' } }).host,
     );
     const request = { method: 'tools/call', name: 'resumable' } as const;
     let answer = await round(server, request, { capabilities });

@@ -189,7 +189,7 @@ describe.each(identifying)('a host with auth.%s', (_, auth) => {
       expect(refusing.told.errors).toMatchObject([{ code: 'principal_missing' }]);
       expect(refusing.told.turns).toEqual([]);
       await close();
-      const accepting = hostOf(asking(), { auth: { ...auth, anonymous: 'accept' } });
+      const accepting = hostOf(asking(), { anonymous: { calls: 'accept' }, auth: { ...auth } });
       const open = await connect(accepting.host);
       await open.client.callTool(call).catch(() => undefined);
       expect(accepting.told.errors).toEqual([]);

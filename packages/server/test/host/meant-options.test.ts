@@ -66,7 +66,7 @@ describe('a host rejects at its creation', () => {
       "There is no option 'tasks.context'. Options: store, ttl,",
       'unknown_option',
     ],
-    ['another bearer', { tasks: { bearer: 'accepted' } }, "tasks.bearer: expected 'accept'"],
+    ['another consent', { anonymous: { tasks: 'accepted' } }, "anonymous.tasks: expected 'accept'"],
     ['a boolean as tasks', { tasks: true }, 'tasks: expected an object of store, ttl,'],
     [
       'a misspelled limit',

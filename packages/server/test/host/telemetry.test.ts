@@ -196,8 +196,9 @@ describe('the trace parent in a token', () => {
   test('[W1] is the same in all turns of a task', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
-    const tasks = { bearer: 'accept', store: memoryStore({ clock }) } as const;
-    const { host } = hostOf(asksInTask(), { telemetry, clock, tasks });
+    const tasks = { store: memoryStore({ clock }) };
+    const anonymous = { tasks: 'accept' } as const;
+    const { host } = hostOf(asksInTask(), { telemetry, clock, anonymous, tasks });
     const client = taskClient(host);
     const taskId = await client.start('asks');
     await client.idle();
@@ -223,7 +224,8 @@ describe('the trace parent in a token', () => {
     const { host } = hostOf(waiting, {
       telemetry,
       clock,
-      tasks: { bearer: 'accept', maxIdLength: 4_096 },
+      anonymous: { tasks: 'accept' },
+      tasks: { maxIdLength: 4_096 },
     });
     const client = taskClient(host);
     const taskId = await client.start('waiting');

@@ -92,7 +92,12 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const source = new Provider();
     const store = memoryStore({ clock: () => clock.now });
     const clock = testClock();
-    const options = { keys: source.load, clock, tasks: { store, bearer: 'accept' } } as const;
+    const options = {
+      keys: source.load,
+      clock,
+      anonymous: { tasks: 'accept' },
+      tasks: { store },
+    } as const;
     const token = await way.begin(hostForAll([deploys(ran)], { ...options, keys: oldKey }));
     ran.length = 0;
     source.isDown = true;
@@ -112,12 +117,14 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const clock = testClock();
     const source = new Provider();
     const store = memoryStore({ clock });
-    const tasks = { store, bearer: 'accept' } as const;
-    const host = hostForAll([deploys(ran)], { keys: source.load, clock, tasks });
+    const offered = { anonymous: { tasks: 'accept' }, tasks: { store } } as const;
+    const host = hostForAll([deploys(ran)], { keys: source.load, clock, ...offered });
     await way.begin(host);
     source.keys = `${newKey},${oldKey}`;
     clock.now += 10_000;
-    const token = await way.begin(hostForAll([deploys(ran)], { keys: source.keys, clock, tasks }));
+    const token = await way.begin(
+      hostForAll([deploys(ran)], { keys: source.keys, clock, ...offered }),
+    );
     expect(await outcome(way, host, token)).toBe('went on');
     expect(source.loads).toBe(2);
   });
@@ -126,10 +133,10 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const clock = testClock();
     const source = new Provider();
     const store = memoryStore({ clock });
-    const tasks = { store, bearer: 'accept' } as const;
-    const host = hostForAll([deploys()], { keys: source.load, clock, tasks });
+    const offered = { anonymous: { tasks: 'accept' }, tasks: { store } } as const;
+    const host = hostForAll([deploys()], { keys: source.load, clock, ...offered });
     await way.begin(host);
-    const other = hostForAll([deploys()], { keys: newKey, clock, tasks });
+    const other = hostForAll([deploys()], { keys: newKey, clock, ...offered });
     for (let times = 0; times < 30; times += 1) {
       clock.now += 1_000;
       expect(await outcome(way, host, await way.begin(other))).toBe('refused');

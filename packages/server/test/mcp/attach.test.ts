@@ -234,8 +234,8 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
 
   test('hides internal errors from the client, and passes them to the hook', async () => {
     const { host, told } = hostOf(asking(), {
+      anonymous: { calls: 'accept' },
       auth: {
-        anonymous: 'accept',
         authorize: () => {
           throw new Error('kq-918273 policy at 10.0.0.7 down');
         },

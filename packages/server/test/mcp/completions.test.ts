@@ -76,7 +76,8 @@ describe.each(connections)('$name', ({ connect }) => {
 
   test('[T6] completes nothing for a caller who may not use the saga', async () => {
     const { client, close } = await connect(
-      hostOf([review, order], { auth: { authorize: () => false, anonymous: 'accept' } }).host,
+      hostOf([review, order], { anonymous: { calls: 'accept' }, auth: { authorize: () => false } })
+        .host,
     );
     for (const [ref, name] of [
       [prompt, 'language'],

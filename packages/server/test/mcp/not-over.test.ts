@@ -61,7 +61,8 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const shared: Partial<SagaHostOptions> & { clock: typeof clock } = {
     clock,
     guard: { store: memoryStore({ clock }) },
-    tasks: { store: memoryStore({ clock }), bearer: 'accept' },
+    anonymous: { tasks: 'accept' },
+    tasks: { store: memoryStore({ clock }) },
     starts: { unkeyed: 'run' },
   };
   const ran: string[] = [];
@@ -206,8 +207,8 @@ describe('a task', () => {
 
   test('[E10] without a store stays open in a process of another version', async () => {
     const clock = testClock();
-    const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
-    const options = { clock, tasks, testing: { sleep: sleepOn(clock) } };
+    const offered = { anonymous: { tasks: 'accept' }, tasks: { maxIdLength: 4_096 } } as const;
+    const options = { clock, ...offered, testing: { sleep: sleepOn(clock) } };
     const old = hostOf(waits('prefer'), options);
     const taskId = await taskClient(old.host).start('waits');
     const other = saga({ name: 'waits', version: '2', task: 'prefer' }, function* () {

@@ -22,7 +22,11 @@ function guarded(): { readonly store: SagaStore; readonly guard: SagaGuard } {
 describe('the option `store`', () => {
   it('keeps used tokens, tasks, short tokens, and answers', async () => {
     const { store, guard } = guarded();
-    const { host } = hostOf(once, { store, outside: { url: base }, tasks: { bearer: 'accept' } });
+    const { host } = hostOf(once, {
+      store,
+      outside: { url: base },
+      anonymous: { tasks: 'accept' },
+    });
     const core = coreOf(host);
     expect(core.guard?.turns).toBe(guard);
     expect(core.offers.tasks?.store).toBe(store);
@@ -38,7 +42,8 @@ describe('the option `store`', () => {
     const { host } = hostOf(once, {
       store: memoryStore(),
       guard: { store: tokens },
-      tasks: { store: tasks, bearer: 'accept' },
+      anonymous: { tasks: 'accept' },
+      tasks: { store: tasks },
       outside: { url: base, store: answers },
     });
     const core = coreOf(host);
@@ -55,7 +60,8 @@ describe('the option `store`', () => {
     const { host } = hostOf(once, {
       store,
       guard: { ...none, lease: 90_000 },
-      tasks: { ...none, bearer: 'accept' },
+      anonymous: { tasks: 'accept' },
+      tasks: { ...none },
       outside: { url: base, store: undefined } as unknown as NonNullable<
         SagaHostOptions['outside']
       >,

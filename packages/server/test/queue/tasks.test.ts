@@ -10,7 +10,7 @@ function withTasks(
   program: Parameters<typeof queued>[0],
 ): Queued & { client: ReturnType<typeof taskClient> } {
   const store = memoryStore({ clock: () => world.clock() });
-  const world: Queued = queued(program, { tasks: { store, bearer: 'accept' } });
+  const world: Queued = queued(program, { anonymous: { tasks: 'accept' }, tasks: { store } });
   return { ...world, client: taskClient(world.host) };
 }
 

@@ -109,10 +109,14 @@ const key = ({ key: sent }: { readonly key: string }): string => sent;
 
 test.each<[boolean, string, Partial<ServeSagasOptions>]>([
   [true, 'each caller is a user', { auth: named }],
-  [false, 'some callers are anonymous', { auth: { ...named, anonymous: 'accept' } }],
+  [false, 'some callers are anonymous', { anonymous: { calls: 'accept' }, auth: { ...named } }],
   [false, 'nobody signs in', { auth: {} }],
   [false, 'users share a principal', { auth: { ...named, principal: 'client-only' } }],
-  [false, 'anonymous callers may choose keys', { starts: { bearer: 'accept' } }],
+  [
+    false,
+    'anonymous callers may choose keys',
+    { auth: named, anonymous: { calls: 'accept', starts: 'accept' } },
+  ],
   [false, 'the host chooses the key', { auth: named, starts: { key } }],
   [false, 'a restart forgets the calls', { auth: named, store: memoryStore() }],
   [false, 'a store that fails forgets them', { auth: named, guard: { onDown: 'open' } }],

@@ -38,11 +38,17 @@ const names: readonly (readonly [string, ShopCall])[] = [
 async function begunBy(
   first: ShopCall,
   second: ShopCall,
-  starts?: StartOptions,
+  changes: Pick<SagaHostOptions, 'anonymous' | 'starts'> = {},
 ): Promise<{ readonly sagas: number; readonly charges: number }> {
   const { order, acted } = ordering();
   // What runs in the first request is to be counted.
-  const server = shopOf({ order }, { starts: { unkeyed: 'run', ...starts } });
+  const server = shopOf(
+    { order },
+    {
+      starts: { unkeyed: 'run', ...changes.starts },
+      anonymous: { calls: 'accept', ...changes.anonymous },
+    },
+  );
   for (const call of [first, second]) {
     const { last, text } = await callShop(server, call);
     expect(last.error).toBeUndefined();
@@ -74,12 +80,12 @@ describe.each(ways)('%s %s', (era: Era, method) => {
   });
 
   test.each([
-    ['counts if the host lets it, and it has 128 bits', uuid, { bearer: 'accept' }, once],
-    ['does not count without the option', uuid, undefined, twice],
-    ['does not count if it can be guessed', 'call-1', { bearer: 'accept' }, twice],
-  ] as const)('by an anonymous caller: the key %s', async (_, key, starts, expected) => {
+    ['counts if the host lets it, and it has 128 bits', uuid, { starts: 'accept' }, once],
+    ['does not count without the option', uuid, {}, twice],
+    ['does not count if it can be guessed', 'call-1', { starts: 'accept' }, twice],
+  ] as const)('by an anonymous caller: the key %s', async (_, key, anonymous, expected) => {
     const call = { ...way, meta: { [keyField]: key }, headers: {} };
-    expect(await begunBy(call, call, starts)).toEqual(expected);
+    expect(await begunBy(call, call, { anonymous })).toEqual(expected);
   });
 
   test.each([
@@ -141,7 +147,8 @@ test.each([
     { order },
     {
       auth: { authenticate: () => ({ clientId: 'gateway' }), principal: 'client-only' },
-      starts: { bearer: 'accept', unkeyed: 'run' },
+      anonymous: { calls: 'accept', starts: 'accept' },
+      starts: { unkeyed: 'run' },
     },
   );
   for (let calls = 0; calls < 2; calls += 1) await callShop(server, { meta: { [keyField]: key } });
@@ -267,7 +274,9 @@ describe('starts.key', () => {
       sent.push(of);
       return of.from === 'host' ? undefined : of.key;
     };
-    expect(await begunBy({ meta: ofClaude }, { meta: ofClaude }, { key })).toEqual(twice);
+    expect(await begunBy({ meta: ofClaude }, { meta: ofClaude }, { starts: { key } })).toEqual(
+      twice,
+    );
     const [id] = Object.values(ofClaude);
     expect(sent[0]).toEqual({ key: id, from: 'host', tool: 'order' });
   });

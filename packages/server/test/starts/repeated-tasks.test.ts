@@ -144,7 +144,7 @@ test('a round is the task that a repeated first call has made of it', async () =
   const store = memoryStore({ clock, olderTokens: 'accept' });
   const keys = generateKey();
   const clientOf = (changes: object): TaskClient => {
-    const tasks = { bearer: 'accept', store: { ...store, ...changes } } as const;
+    const tasks = { store: { ...store, ...changes } };
     const hooks = { onError: () => undefined, onReject: () => undefined };
     return taskClient(hostForAll([order], { clock, keys, store, tasks, hooks }).host, {
       clientId: 'ada',

@@ -53,6 +53,8 @@ export function shopOf({ order }: Pick<Order, 'order'>, changes: Partial<ServeSa
     store: memoryStore(),
     answers: { model: 'accept' },
     hooks: { onWarning: () => undefined },
+    // Changes of `auth` say who may call.
+    ...(changes.auth === undefined && { anonymous: { calls: 'accept' } }),
     auth: {
       authenticate: ({ headers }) => {
         const subject = headers.get('x-user');
@@ -60,7 +62,6 @@ export function shopOf({ order }: Pick<Order, 'order'>, changes: Partial<ServeSa
           ? undefined
           : { issuer: 'https://id.example', subject, client: 'app' };
       },
-      anonymous: 'accept',
     },
     http: { allowedHosts: ['localhost'] },
     ...changes,

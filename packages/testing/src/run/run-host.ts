@@ -115,7 +115,7 @@ export class Serving {
       sagas: programs.map((program) => simulatedProgram(recordedOn(world, program), world)),
       keys: this.#key,
       audience: 'test',
-      tasks: { bearer: 'accept' }, // no advice about the users of a server
+      anonymous: { tasks: 'accept' }, // no advice about the users of a server
       testing: { environment: 'test', clock: () => world.clock.now() },
       ...(this.#store && { guard: { store: this.#store } }),
       hooks: {

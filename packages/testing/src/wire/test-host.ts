@@ -233,14 +233,18 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
   const isGuarded = sagas.some(({ forks }) => forks === 'refuse');
   const shared: Omit<SagaHostOptions, 'sagas'> = {
     audience: 'test',
-    resumableRequests: { bearer: 'accept' },
     ...(isGuarded ? { guard: { store: memoryStore({ clock: now }) } } : {}),
     ...(sagas.some(({ task }) => task !== undefined)
-      ? { tasks: { store: memoryStore({ clock: now }), bearer: 'accept' } }
+      ? { tasks: { store: memoryStore({ clock: now }) } }
       : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
     ...given,
-    auth: { anonymous: 'accept', ...given.auth },
+    anonymous: {
+      calls: 'accept',
+      resumableRequests: 'accept',
+      ...(sagas.some(({ task }) => task !== undefined) && { tasks: 'accept' }),
+      ...given.anonymous,
+    },
     testing: {
       environment: 'production',
       ...given.testing,

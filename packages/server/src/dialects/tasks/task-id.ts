@@ -113,6 +113,9 @@ async function openStored(
 /**
  * `true` if a caller may use tasks. IDs appear in headers and logs, so an ID alone is not enough.
  */
-export function mayHaveTasks({ bearer }: TaskSettings, principal: string | null): boolean {
-  return principal !== null || bearer === 'accept';
+export function mayHaveTasks(
+  { acceptsAnonymous }: TaskSettings,
+  principal: string | null,
+): boolean {
+  return principal !== null || acceptsAnonymous;
 }
