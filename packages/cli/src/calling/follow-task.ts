@@ -13,7 +13,7 @@ const taskSchema = z.looseObject({
   taskId: z.string(),
   status: z.string(),
   statusMessage: z.string().optional(),
-  pollInterval: z.number().optional(),
+  pollIntervalMs: z.number().optional(),
   inputRequests: z.record(z.string(), z.looseObject({ method: z.string() })).optional(),
   result: z.custom<CallToolResult>().optional(),
   error: z.object({ code: z.number(), message: z.string() }).optional(),
@@ -78,7 +78,7 @@ export async function followTask(
       isAsking = false;
       const update = { method: 'tasks/update', params: { taskId, inputResponses } };
       if (open.length > 0) await client.request(update, anyResult, { signal });
-      else await waited(task.pollInterval, signal);
+      else await waited(task.pollIntervalMs, signal);
       task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, {
         signal,
       });

@@ -212,7 +212,7 @@ test('a short sleep ends behind the response', async () => {
   });
   const client = taskClient(host);
   const created = await client.call('napping');
-  expect(created).toMatchObject({ pollInterval: 5_000 });
+  expect(created).toMatchObject({ pollIntervalMs: 5_000 });
   await vi.advanceTimersByTimeAsync(5_001);
   await client.idle();
   expect(await client.get(String(created['taskId']))).toMatchObject({ status: 'completed' });

@@ -41,12 +41,12 @@ describe('without a store', () => {
     expect(created).toMatchObject({
       resultType: 'task',
       status: 'working',
-      pollInterval: 30_000,
+      pollIntervalMs: 30_000,
     });
     const taskId = String(created['taskId']);
     const other = taskClient(hostOf(asking, { clock, ...offered }).host);
     clock.now += 20 * minute - 1;
-    expect(await other.get(taskId)).toMatchObject({ status: 'working', pollInterval: 1_000 });
+    expect(await other.get(taskId)).toMatchObject({ status: 'working', pollIntervalMs: 1_000 });
     clock.now += 1;
     const done = await other.get(taskId);
     expect(done).toMatchObject({

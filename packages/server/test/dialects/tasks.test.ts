@@ -48,7 +48,7 @@ describe('a call', () => {
       createdAt: iso(start),
       lastUpdatedAt: iso(start),
       ttlMs: 24 * 60 * 60 * 1000,
-      pollInterval: 1000,
+      pollIntervalMs: 1000,
     });
     await client.idle();
     const { taskId } = created as { taskId: string };
@@ -59,7 +59,7 @@ describe('a call', () => {
       createdAt: iso(start),
       lastUpdatedAt: iso(start),
       ttlMs: 24 * 60 * 60 * 1000,
-      pollInterval: 1000,
+      pollIntervalMs: 1000,
       inputRequests: {
         target: {
           method: 'elicitation/create',

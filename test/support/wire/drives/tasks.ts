@@ -8,7 +8,7 @@ interface Task {
   readonly result?: Fields;
   readonly error?: ConstructorParameters<typeof WireError>[0];
   readonly statusMessage?: string;
-  readonly pollInterval?: number;
+  readonly pollIntervalMs?: number;
 }
 
 /** `tools/call` as a task: `tasks/get` until it ends, and `tasks/update` with answers. */
@@ -20,7 +20,7 @@ export const tasks: Drive = async (driving, call) => {
   const answered = new Set<string>();
   for (let round = 0; round < maxRounds; round += 1) {
     const task = (await driving.send('tasks/get', { taskId })) as unknown as Task;
-    const { status, inputRequests = {}, result = {}, error, pollInterval = 1_000 } = task;
+    const { status, inputRequests = {}, result = {}, error, pollIntervalMs = 1_000 } = task;
     if (status === 'completed') return result;
     if (status === 'failed')
       throw new WireError(error ?? { code: -32_603, message: 'The task failed.' });
@@ -30,7 +30,7 @@ export const tasks: Drive = async (driving, call) => {
       Object.entries(inputRequests).filter(([key]) => !answered.has(key)),
     );
     if (Object.keys(open).length === 0) {
-      await driving.wait(pollInterval);
+      await driving.wait(pollIntervalMs);
       continue;
     }
     const inputResponses = await responsesTo(driving, open);

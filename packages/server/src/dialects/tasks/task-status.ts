@@ -35,7 +35,7 @@ export function toWireTask(
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(lastUpdatedAt).toISOString(),
     ttlMs: expiresAt - createdAt,
-    pollInterval: Math.max(pollInterval, Math.ceil(wait)),
+    pollIntervalMs: Math.max(pollInterval, Math.ceil(wait)),
   };
 }
 
