@@ -6,7 +6,7 @@ import type { SuspendedTurn } from './turn.ts';
 export type Holder =
   | ClientHolder
   /** The open request, which goes on without another round of the client. */
-  | { readonly kind: 'request'; readonly resumable?: ResumableRequest }
+  | ({ readonly kind: 'request' } & Pick<ClientHolder, 'isTask' | 'resumable'>)
   /** The record of a task. A turn ends after each step, so that the record knows of it. */
   | {
       readonly kind: 'store';

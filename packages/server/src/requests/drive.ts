@@ -152,8 +152,9 @@ async function nextOf(
   }
   if (isFollowed) return await nextToAnswer(host, current, intent, turn);
   if (taken.isCommitted) return await nextAfterCommit(host, current, turn);
-  if (!leadsOn(taken) || (holder.kind === 'client' && (await holder.isTask?.(turn)) === true))
-    return undefined;
+  if (!leadsOn(taken)) return undefined;
+  const isTask = 'isTask' in holder ? holder.isTask : undefined;
+  if ((await isTask?.(turn)) === true) return undefined;
   return await requestAt(host, current, turn);
 }
 
