@@ -255,7 +255,7 @@ export class Effects implements EffectHost {
       // No earlier run claimed this `once` effect, so no earlier run executed it.
       if (!run.unknown) work.interrupted = undefined;
       this.#note(work, end);
-      if (hasFailed(end) || work.spec.once) this.#options.chance();
+      if (hasFailed(end) || work.spec.once || work.spec.reads) this.#options.chance();
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
     }
     this.#options.wake();

@@ -122,8 +122,8 @@ export function reportOf({ spec, since = 0, asked }: Task, now: number): string 
 
 /**
  * `true` if a repetition of the turn may record another outcome for a task: a timer passes or not,
- * a failed step or poll succeeds, the claim of a `once` step exists already. Any other successful
- * step succeeds again.
+ * a failed step or poll succeeds, a read sees something else, the claim of a `once` step exists
+ * already. Any other successful step succeeds again, with the same result for the same key.
  * @param began - start of the turn, by the clock of the task (ms since the epoch): earlier timers
  * are due in a repetition, too
  */
@@ -135,7 +135,10 @@ export function isChance(task: Task, type: EntryType, began: number): boolean {
   if (spec.kind === 'step' && spec.once && type !== 'retry') return true;
   // The events after the undo of a step do not depend on the outcome.
   if (spec.kind === 'step')
-    return (type === 'failed' || type === 'unknown') && spec.of === undefined;
+    return (
+      (spec.reads ? type !== 'retry' : type === 'failed' || type === 'unknown') &&
+      spec.of === undefined
+    );
   return spec.kind === 'poll' && type !== 'cannot' && type !== 'withdrawn';
 }
 
