@@ -42,6 +42,7 @@ export {
   type ProgramState,
   type Question,
   type Route,
+  type RetryPlan,
   type Runtime,
   type SagaHistory,
   type StepCall,

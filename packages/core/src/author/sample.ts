@@ -58,7 +58,8 @@ export function sample(
       `sample('${id}') needs messages, an array, and maxTokens, a whole number.`,
     );
   }
-  if (params.tools?.every(isTool) === false)
+  const { tools } = params;
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool)))
     throw new AuthoringError(
       `sample('${id}') needs tools with a name, and with an inputSchema of the type 'object'.`,
     );
@@ -71,7 +72,8 @@ export function sample(
 }
 
 /** JavaScript code, and a schema of another library, may give anything. */
-function isTool({ name, inputSchema }: Partial<SampleTool>): boolean {
+function isTool(tool: unknown): boolean {
+  const { name, inputSchema } = Object(tool) as Partial<SampleTool>;
   return typeof name === 'string' && name !== '' && Object(inputSchema).type === 'object';
 }
 

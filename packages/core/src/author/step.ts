@@ -309,7 +309,7 @@ function toWork(
   compensate: NonNullable<AnyStepOptions['compensate']>,
 ): StepUndo['work'] {
   if (typeof compensate === 'function') return toUndoWork(compensate);
-  if (typeof (compensate as Partial<typeof compensate>).bind === 'function') return compensate;
+  if (typeof Object(compensate).bind === 'function') return compensate;
   throw new AuthoringError(
     `compensate of step '${id}' must be a function, or a named compensator: refund.for(({ result }) => …).`,
     { anchor: 'undos' },

@@ -232,8 +232,9 @@ export class Execution implements BranchHost, FiberHost {
 
   /** Only the client knows the page, so only a page that the client has answered for is told of. */
   #completeUrl(fiber: Fiber, id: string): true {
-    const own = fiber.scope.newest(id);
-    const path = this.#journal.answeredBy(own) === undefined ? id : own;
+    // Commands of other kinds may have used the ID since.
+    const isAnswered = (path: string): boolean => this.#journal.answeredBy(path) !== undefined;
+    const path = fiber.scope.uses(id).find(isAnswered) ?? id;
     const by = this.#journal.answeredBy(path);
     // A replay must throw the same, because the body may catch the error.
     if (by === undefined) return this.#give(neverOpened(id), 'throw');

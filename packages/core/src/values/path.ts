@@ -76,10 +76,12 @@ export class Scope {
     return `${this.prefix}${id}#${seen.uses}`;
   }
 
-  /** Path of the newest use of an ID. */
-  newest(id: string): string {
+  /** Paths of the uses of an ID, the newest first. */
+  uses(id: string): readonly string[] {
     const uses = this.#seen?.get(id)?.uses ?? 1;
-    return uses === 1 ? this.prefix + id : `${this.prefix}${id}#${uses}`;
+    return Array.from({ length: uses }, (_, at) =>
+      at === uses - 1 ? this.prefix + id : `${this.prefix}${id}#${uses - at}`,
+    );
   }
 
   below(id: string): Scope {

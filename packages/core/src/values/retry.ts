@@ -12,7 +12,7 @@ export interface RetryPolicy {
   readonly delay?: Duration;
   /** Factor from one delay to the next. Default 2. */
   readonly factor?: number;
-  /** Longest delay. Default one minute. `Infinity`: no limit. */
+  /** Longest delay. Default one minute, or `delay` if that is longer. `Infinity`: no limit. */
   readonly maxDelay?: Duration;
   /**
    * Draws each delay between half and full length, to spread the retries of many clients. Default
@@ -66,13 +66,15 @@ export function completePolicy(
   toError: (member: keyof RetryPolicy, problem: string) => Error,
 ): RetryPlan {
   const policy = typeof retry === 'number' ? { attempts: retry } : retry;
-  const { attempts, delay = 200, factor = 2, maxDelay = 60_000, jitter = true, when } = policy;
+  const { attempts, delay = 200, factor = 2, jitter = true, when } = policy;
   if (!Number.isInteger(attempts) || attempts < 1)
     throw toError('attempts', 'must be a whole number from 1.');
   if (!(Number.isFinite(factor) && factor >= 1))
     throw toError('factor', 'must be a finite number that is 1 or more.');
   const problem = problemOfDuration(delay, 0);
   if (problem !== undefined) throw toError('delay', problem);
+  // A longest delay that is shorter than the first would silently shorten it.
+  const { maxDelay = Math.max(60_000, millisecondsOf(delay)) } = policy;
   // Without a limit, delays grow for the lifetime of the saga.
   const problemOfMost =
     maxDelay === Number.POSITIVE_INFINITY ? undefined : problemOfDuration(maxDelay, 0);

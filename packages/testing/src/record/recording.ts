@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/server';
-import type { HistoryEntry, Question, Route } from '@mcp-saga/server/internal';
+import type { HistoryEntry, Question, RetryPlan, Route } from '@mcp-saga/server/internal';
 
 /** Version of the format of recordings. Later releases read it. */
 export const recordingVersion = 1;
@@ -100,6 +100,8 @@ export interface HostFacts {
   readonly checkpointAfterStep?: true;
   readonly checkpointBeforeUndo?: true;
   readonly defersEffects?: 'all' | 'vital' | 'untold';
+  /** Retries of steps that name none, without `when`: a replay runs no code of the host. */
+  readonly stepRetry?: Omit<RetryPlan, 'when'>;
   /** The saga had a token when its first turn began. */
   readonly hasToken?: true;
   /** Routes of questions that did not go to the client. */

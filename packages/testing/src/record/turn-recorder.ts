@@ -100,7 +100,7 @@ export class TurnRecorder {
   }
 
   get #host(): HostFacts {
-    const { turn, time } = this.#request.runtime;
+    const { turn, time, effects } = this.#request.runtime;
     const { deadline } = turn;
     const { maxHold, maxWait } = time;
     const facts: Mutable<HostFacts> = {};
@@ -114,6 +114,10 @@ export class TurnRecorder {
     if (turn.commitsEach) facts.checkpointAfterStep = true;
     if (turn.commit !== undefined) facts.checkpointBeforeUndo = true;
     if (turn.defersEffects !== undefined) facts.defersEffects = turn.defersEffects;
+    if (effects.stepRetry !== undefined) {
+      const { when: _, ...plan } = effects.stepRetry;
+      facts.stepRetry = plan;
+    }
     if (turn.tokenBytes > 0) facts.hasToken = true;
     if (this.#routes.size > 0) facts.routes = Object.fromEntries(this.#routes);
     if (this.#refused.size > 0) facts.refused = [...this.#refused];

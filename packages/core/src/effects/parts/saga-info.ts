@@ -29,8 +29,10 @@ const suggestedEntries = 300;
  */
 export function infoIn({ saga, turn, request, limits }: Runtime, entries: number): unknown {
   const { number, tokenBytes } = turn;
-  const { suggestedTokenBytes } = limits;
-  const continueAsSuggested = tokenBytes >= suggestedTokenBytes || entries >= suggestedEntries;
+  const { suggestedTokenBytes, maxJournalEntries } = limits;
+  const continueAsSuggested =
+    tokenBytes >= suggestedTokenBytes ||
+    entries >= Math.min(suggestedEntries, maxJournalEntries / 2);
   const { capabilities } = request;
   return { sagaId: saga.id, turn: number, tokenBytes, capabilities, continueAsSuggested };
 }

@@ -121,6 +121,7 @@ export class TurnScript {
         // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- necessary if `Register` has a type for services
         services: undefined as never,
         claim: () => free.next().value ?? true,
+        stepRetry: host.stepRetry,
         perform: ({ kind, path, step: { input } }) => this.#ends(kind, path, input),
         compensator: () => undefined,
         idempotencyKey: (path) => path,
