@@ -37,6 +37,7 @@ import { callback, importRepositories, sessions, tokens } from './guides/oauth.t
 import { chatCompletions, hostOf as helpdesk } from './guides/own-model.ts';
 import { bookTable, confirm, pizza, tables } from './guides/forms.ts';
 import { bookRoom } from './guides/output.ts';
+import { balances, transfer } from './guides/suspends.ts';
 import { listOrders } from './guides/paging.ts';
 import { planTrip, vote } from './guides/parallel.ts';
 import { buy, chargeOnce, charges, payBill, payments, shipments } from './guides/payments.ts';
@@ -81,6 +82,19 @@ async function connect(server: Fetches, answer?: () => object): Promise<Client> 
 }
 
 describe('the options of a saga', () => {
+  it('list no `resumeToken` for a saga with `suspends: false`, which ends within its call', async () => {
+    const server = serveSagas({ ...shop, sagas: [transfer] });
+    const client = await connect(server, () => ({ action: 'decline' }));
+    const { tools } = await client.listTools();
+    expect(Object.keys(tools[0]?.inputSchema.properties ?? {})).toEqual(['from', 'to', 'amount']);
+    const result = await client.callTool({
+      name: 'transfer',
+      arguments: { from: 'ada', to: 'bob', amount: 3 },
+    });
+    expect(result.content).toEqual([{ type: 'text', text: 'Transferred.' }]);
+    expect(Object.fromEntries(balances)).toEqual({ ada: 7, bob: 3 });
+  });
+
   it('return an object that matches the schema `output`, as structured content and as text', async () => {
     const server = serveSagas({ ...shop, sagas: [bookRoom] });
     const client = await connect(server, () => ({ action: 'accept', content: { room: 'small' } }));
@@ -92,7 +106,12 @@ describe('the options of a saga', () => {
     expect(structuredContent).toEqual(booking);
     expect(JSON.parse((content[0] as { readonly text: string }).text)).toEqual(booking);
     const { tools } = await client.listTools();
-    expect(tools[0]).not.toHaveProperty('outputSchema');
+    expect(tools[0]?.outputSchema).toMatchObject({
+      anyOf: [
+        { properties: { room: { type: 'string' }, seats: { type: 'integer' } } },
+        { properties: { unfinishedCall: { const: true } } },
+      ],
+    });
   });
 });
 

@@ -62,6 +62,15 @@ export function isEffect({ spec }: { readonly spec: EffectSpec }): boolean {
   return effects[spec.kind].place !== undefined;
 }
 
+/**
+ * `true` for a command that waits for the client, the clock, or other people. The delay of a retry
+ * is no such wait: it belongs to a step.
+ */
+export function mayWait({ kind }: EffectSpec): boolean {
+  const { place, due } = effects[kind];
+  return place === 'client' || due !== undefined || kind === 'open';
+}
+
 /** `true` for a step without an effect, which may run again, and which nothing has to undo. */
 export function onlyReads(spec: EffectSpec): boolean {
   return spec.kind === 'step' && spec.reads;

@@ -75,7 +75,11 @@ export interface PivotSpec {
 /** Ends the saga, or starts it over. */
 export type EndSpec =
   | { readonly kind: 'abort'; readonly reason: string }
-  | { readonly kind: 'continueAs'; readonly program: SagaVersion; readonly args: unknown };
+  | {
+      readonly kind: 'continueAs';
+      readonly program: SagaVersion & { readonly suspends?: false };
+      readonly args: unknown;
+    };
 
 /** Checks if a change of the code applies to the saga. */
 export interface PatchedSpec {

@@ -47,6 +47,8 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
    * `prefer`: clients that support MCP tasks get a task. `require`: other clients are refused, too.
    */
   readonly task: 'prefer' | 'require' | undefined;
+  /** `false`: the saga never asks and never waits. Default: it may suspend. */
+  readonly suspends?: false;
   /** Older versions that continue their sagas beside this version, each until its date. */
   readonly previous: readonly PreviousProgram[];
   /** Commits the result of each step before the next one runs. Default `false`. */

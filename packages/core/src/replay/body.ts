@@ -9,6 +9,8 @@ export interface GeneratorProgramOptions {
   readonly name: string;
   readonly input: Schema | undefined;
   readonly declaresForks: boolean;
+  /** `false`: a command that asks or waits throws. Default: the saga may suspend. */
+  readonly suspends?: false;
   readonly onMismatch: 'fail' | 'compensate';
   readonly body: SagaBody<never, unknown>;
 }

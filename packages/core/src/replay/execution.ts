@@ -25,6 +25,7 @@ import {
   hasDescriptor,
   isAskedOfClient,
   isEffect,
+  mayWait,
   noting,
   onlyReads,
   type CommandSpec,
@@ -35,7 +36,7 @@ import type { TurnFacts } from '../effects/parts/effect.ts';
 import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type FiberEnd, Phase, type Cause } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { Markers, undeclaredForks, Uncommitted } from './markers.ts';
+import { cannotSuspend, Markers, undeclaredForks, Uncommitted } from './markers.ts';
 import { AuthoringError, SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
 import type { CreatedCommands } from './created-commands.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
@@ -52,6 +53,8 @@ export interface ExecutionEvents extends TurnFacts {
   readonly runtime: Runtime;
   /** `true` if the saga declares `forks`. */
   readonly declaresForks: boolean;
+  /** `false` if the saga must not ask or wait. */
+  readonly suspends?: false | undefined;
   tell(spec: TellSpec): void;
 }
 
@@ -226,6 +229,8 @@ export class Execution implements BranchHost, FiberHost {
       case 'abort':
         return this.#endSaga(fiber, { error: new SagaAborted(spec.reason) });
       case 'continueAs':
+        if (this.#events.suspends === false && spec.program.suspends !== false)
+          return this.#give(cannotSuspend(`continueAs('${spec.program.name}')`), 'throw');
         return this.#endSaga(fiber, { next: { program: spec.program, args: spec.args } });
     }
   }
@@ -253,6 +258,8 @@ export class Execution implements BranchHost, FiberHost {
     }
     if (!this.#events.declaresForks && effectOf(spec).needsForks?.(spec) === true)
       return this.#undeclared(spec.id);
+    if (this.#events.suspends === false && mayWait(spec))
+      return this.#give(cannotSuspend(`'${spec.id}'`), 'throw');
     return this.#await(fiber, spec);
   }
 

@@ -170,3 +170,10 @@ export function undeclaredForks(id: string): AuthoringError {
     { anchor: 'missing-forks' },
   );
 }
+
+/** Error for a command that asks or waits in a saga that must not. */
+export function cannotSuspend(what: string): AuthoringError {
+  return new AuthoringError(
+    `${what} asks or waits, but its saga has \`suspends: false\`. Remove the option, so that clients learn how to continue a call.`,
+  );
+}

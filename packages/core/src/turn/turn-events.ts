@@ -9,6 +9,7 @@ import { TurnClock } from './time/clocks.ts';
 export class TurnEvents implements ExecutionEvents {
   runtime: Runtime;
   readonly declaresForks: boolean;
+  readonly suspends: false | undefined;
   /** Last reported progress. Never decreases. */
   progress: number | undefined;
   readonly clock: TurnClock;
@@ -17,12 +18,13 @@ export class TurnEvents implements ExecutionEvents {
   constructor(
     runtime: Runtime,
     journal: Pick<Journal, 'count'>,
-    declaresForks: boolean,
+    { declaresForks, suspends }: Pick<ExecutionEvents, 'declaresForks' | 'suspends'>,
     progress: number | undefined,
   ) {
     this.runtime = runtime;
     this.#journal = journal;
     this.declaresForks = declaresForks;
+    this.suspends = suspends;
     this.progress = progress;
     this.clock = new TurnClock(runtime);
   }

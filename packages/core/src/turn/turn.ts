@@ -92,12 +92,7 @@ export class Turn {
     this.#head = decodeHead(state.head);
     this.#mismatch = this.#head.mismatch;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
-    this.#events = new TurnEvents(
-      runtime,
-      this.#journal,
-      options.declaresForks,
-      this.#head.progress,
-    );
+    this.#events = new TurnEvents(runtime, this.#journal, options, this.#head.progress);
     this.#execution = new Execution(this.#journal, this.#events);
     if (this.#head.turn === 0) this.#execution.phase.goLive();
     this.pending = this.#execution.pending;

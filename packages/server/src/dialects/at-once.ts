@@ -5,8 +5,9 @@ import { inOneRequest } from './parts/in-one-request.ts';
 import { neverAborted } from '../settings/clock.ts';
 
 /**
- * Serves a saga in one request, for prompts and resources of clients without questions. A question
- * throws `ClientCannot`.
+ * Serves a saga in one request: prompts and resources of clients without questions, and tools with
+ * `suspends: false`, for all clients. A question throws `ClientCannot`, or, in such a tool,
+ * AuthoringError.
  */
 export const atOnce: Dialect = {
   name: 'at once',

@@ -32,6 +32,8 @@ export function dialectOf(call: ClientCall, host: SagaHostCore): Dialect {
   if (isRefused(call)) return tasks;
   const carrying = dialects.find((dialect) => dialect.carries(call));
   if (carrying !== undefined) return carrying;
+  // Such a saga never needs its client. A call of an older version, which may, has a token.
+  if (call.saga.suspends === false && !isResumed(call)) return atOnce;
   // A call that ended with a resume token does not become a task.
   const candidates = isResumed(call) ? dialects.filter((dialect) => dialect !== tasks) : dialects;
   return candidates.find((dialect) => dialect.serves(call, host)) ?? resumeToken;

@@ -42,5 +42,7 @@ export async function toTokenResult(
   call: ClientCall,
   turn: SagaTurn,
 ): Promise<object> {
-  return turn.status === 'suspended' ? await toInterimResult(host, turn) : call.toResult(turn);
+  return turn.status === 'suspended'
+    ? await toInterimResult(host, call.saga, turn)
+    : call.toResult(turn);
 }

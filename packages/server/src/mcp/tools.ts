@@ -8,7 +8,8 @@ import { acceptsModel } from '../turn/answer-routes.ts';
 import { answerCall, type CallOfClient } from './answer-call.ts';
 import { methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { isVersion2, type ClientSource, type McpServerLike, intercept } from './sdk.ts';
-import { extensionKey, toToolResult } from '../wire/tool-result.ts';
+import { mayEndUnfinished, resultSchemaOf } from '../wire/result-schema.ts';
+import { extensionKey, toolResultOf } from '../wire/tool-result.ts';
 
 /**
  * Registers tool sagas: `tools/list` lists them, and `tools/call` is answered in the dialect of the
@@ -32,8 +33,7 @@ export function attachTools(
         const { icons } = saga;
         // Version 1 drops icons when a tool is registered.
         const shown = withSchemas(icons === undefined ? tool : { ...tool, icons }, saga);
-        // Any call may end before its saga, except for sagas with `task: 'require'`.
-        if (saga.task === 'require') return shown;
+        if (!mayEndUnfinished(saga)) return shown;
         return toResumable(shown, acceptsModel({ host, program: saga }));
       }),
     };
@@ -52,7 +52,7 @@ export async function callTool(
   client: ClientSource,
   call: Omit<CallOfClient, 'args' | 'toResult'>,
 ): Promise<object> {
-  return await answerCall(host, client, { toResult: toToolResult, ...call }, toErrorResult);
+  return await answerCall(host, client, { toResult: toolResultOf(host), ...call }, toErrorResult);
 }
 
 /** Converts errors for the model to results. Clients do not show JSON-RPC errors to the model. */
@@ -129,27 +129,25 @@ function once<O extends { readonly target: string }, R>(
  * writes others: always with `$schema`, for which some clients, such as Genkit, drop all tools of a
  * server, and with the value of `.catch` as a default.
  */
-function withSchemas(tool: ListedTool, { input, output }: Program): ListedTool {
+function withSchemas(tool: ListedTool, saga: Program): ListedTool {
+  const { outputSchema: _, ...listed } = tool;
   return {
-    ...tool,
-    inputSchema: written(input, 'input'),
-    ...(tool.outputSchema === undefined ? {} : { outputSchema: written(output, 'output') }),
+    ...listed,
+    inputSchema: written(saga.input),
+    ...present({ outputSchema: resultSchemaOf(saga) }),
   };
 }
 
-const writtenSchemas = {
-  input: new WeakMap<Schema, JsonSchema>(),
-  output: new WeakMap<Schema, JsonSchema>(),
-};
+const writtenInputs = new WeakMap<Schema, JsonSchema>();
 
-/** Writes a schema once. */
-function written(schema: Schema | undefined, direction: 'input' | 'output'): JsonSchema {
+/** Writes an input once. */
+function written(schema: Schema | undefined): JsonSchema {
   if (schema === undefined) return { type: 'object', properties: {} };
-  const known = writtenSchemas[direction].get(schema);
+  const known = writtenInputs.get(schema);
   if (known !== undefined) return known;
   // MCP demands the type also of a union.
-  const made = { type: 'object', ...ownDialect(schema), ...toJsonSchema(schema, direction) };
-  writtenSchemas[direction].set(schema, made);
+  const made = { type: 'object', ...ownDialect(schema), ...toJsonSchema(schema, 'input') };
+  writtenInputs.set(schema, made);
   return made;
 }
 
@@ -161,37 +159,35 @@ function ownDialect(schema: Schema): { readonly $schema?: string } {
   return typeof $schema === 'string' ? { $schema } : {};
 }
 
+// Each model pays for these descriptions in each conversation, and an unfinished result says the rest.
 const resumeToken = {
   type: 'string',
   description:
-    'Omit it in the first call. If a result says that the call is not finished, call again with the same arguments and ' +
-    'the exact resumeToken of that result.',
+    'Omit, unless a result asks for it: then repeat the same arguments, with its exact token.',
 };
 
 // A string, because clients with strict schemas reject free-form objects. Objects are accepted,
 // too.
 const answers = {
   type: 'string',
-  description:
-    'Only with resumeToken: the answers that the last result asks for, as a JSON string of an object by step. Each answer ' +
-    'is {"action": "accept", "content": {…}} or {"action": "decline"}; for a message that you were asked to write, a ' +
-    'string.',
+  description: 'Only with resumeToken: the JSON string that the result asks for.',
 };
 
-/**
- * Lists a tool without its output schema, because clients would reject the unstructured result of
- * an unfinished call.
- */
+/** Lists a tool with the arguments that continue an unfinished call. */
 function toResumable(tool: ListedTool, takesAnswers: boolean): ListedTool {
-  const { outputSchema: _promised, ...listed } = tool;
   const more = takesAnswers ? { resumeToken, answers } : { resumeToken };
   return {
-    ...listed,
+    ...tool,
     inputSchema: { ...closed(tool.inputSchema, more), ...added(tool.inputSchema, more) },
   };
 }
 
 type JsonSchema = { readonly [key: string]: unknown };
+
+/** Leaves out descriptions, which the root has. */
+function undescribed(fields: object): object {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, { type: 'string' }]));
+}
 
 function added({ properties }: JsonSchema, more: object): JsonSchema {
   return { properties: { ...(properties as object | undefined), ...more } };
@@ -203,7 +199,7 @@ function closed(schema: JsonSchema, more: object): JsonSchema {
     key,
     branches.map((branch) => ({
       ...closed(branch, more),
-      ...(branch['additionalProperties'] === false ? added(branch, more) : {}),
+      ...(branch['additionalProperties'] === false ? added(branch, undescribed(more)) : {}),
     })),
   ]);
   return { ...schema, ...(Object.fromEntries(parts) as JsonSchema) };

@@ -1,5 +1,6 @@
 import type { Program, Json, Schema } from '@mcp-saga/core';
 import type { SagaHostOptions } from '../model/host-options.ts';
+import { unfinishedField } from '../wire/result-schema.ts';
 import { toJsonSchema, withoutLink } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 
@@ -124,7 +125,8 @@ interface Property {
 function assertListable({ name, input, output, serves }: Program): void {
   const listed = assertObject(name, input, 'input');
   if (listed !== undefined) assertNotReserved(name, listed);
-  assertObject(name, output, 'output');
+  const returned = assertObject(name, output, 'output');
+  if (returned !== undefined) assertNoUnfinished(name, returned);
   if (serves !== 'prompt' || listed === undefined) return;
   const { properties = {} } = listed as {
     readonly properties?: { readonly [name: string]: Property };
@@ -182,6 +184,15 @@ function assertNotReserved(saga: string, schema: JsonSchema): void {
         `${reservedArguments.join(' and ')}. Rename it.`,
     );
   }
+}
+
+/** An output with the field could be taken for the result of an unfinished call. */
+function assertNoUnfinished(saga: string, schema: JsonSchema): void {
+  if (!hasField(schema, unfinishedField, schema, new Set())) return;
+  throw optionError(
+    `Saga '${saga}', output: the field '${unfinishedField}' is reserved: it marks the result of a call that is not ` +
+      'finished. Rename it.',
+  );
 }
 
 function hasField(

@@ -132,10 +132,17 @@ function isUnchanged({ saga, mayStay = false }: TurnRequest, outcome: SuspendedO
   return mayStay && isSameState(saga.state.program, outcome.state);
 }
 
-/** Length of a token that leads to a warning. Models and their clients cut long texts. */
-function warnedFrom({ limits, offers: { handles } }: HostParts, { dialect }: TurnRequest): number {
+/**
+ * Length of a token that leads to a warning. Models and their clients cut long texts, and the result
+ * of a tool with an output shows the token twice: as text, and as structured content.
+ */
+function warnedFrom(
+  { limits, offers: { handles } }: HostParts,
+  { dialect, program }: TurnRequest,
+): number {
   const isCopied = dialect.asksModel === true && handles === undefined;
-  return Math.min(limits.maxTokenBytes / 4, isCopied ? maxCopiedBytes : Number.POSITIVE_INFINITY);
+  const copied = program.output === undefined ? maxCopiedBytes : maxCopiedBytes / 2;
+  return Math.min(limits.maxTokenBytes / 4, isCopied ? copied : Number.POSITIVE_INFINITY);
 }
 
 /**

@@ -48,9 +48,15 @@ async function listed(
 }
 
 describe.each(eras)('%s, listed for a client without capabilities', (era) => {
-  test('[T14] a tool accepts resumeToken, and declares no output schema', async () => {
+  test('[T14] a tool accepts resumeToken, and declares that its result may be unfinished', async () => {
     const [tool] = await listed(era, [taking(z.strictObject({ a: z.string() }))]);
-    expect(tool).not.toHaveProperty('outputSchema');
+    expect(tool?.outputSchema).toMatchObject({
+      type: 'object',
+      anyOf: [
+        { properties: { ok: { type: 'boolean' } } },
+        { properties: { unfinishedCall: { const: true }, text: { type: 'string' } } },
+      ],
+    });
     expect(tool?.inputSchema).toMatchObject({
       type: 'object',
       properties: {

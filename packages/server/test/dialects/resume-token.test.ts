@@ -378,7 +378,7 @@ describe.each(connections)('$name, without capabilities', ({ connect }) => {
     const { client, close } = await connect(host, { capabilities: {} });
     await client.listTools();
     const first = toCallResult(await client.callTool({ name: 'shaped', arguments: { a: 2 } }));
-    expect(first.result).not.toHaveProperty('structuredContent');
+    expect(first.result['structuredContent']).toEqual({ unfinishedCall: true, text: first.text });
     expect(first.text).toContain(first.token);
     const args = { a: 2, resumeToken: first.token, answers: { target: { target: 'x' } } };
     const end = toCallResult(await client.callTool({ name: 'shaped', arguments: args }));

@@ -75,7 +75,14 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     ]);
     expect(tools[0]?.inputSchema.required ?? []).toEqual([]);
     // Not every call ends with a whole result.
-    expect(tools[0]).not.toHaveProperty('outputSchema');
+    expect(tools[0]?.outputSchema).toMatchObject({
+      type: 'object',
+      anyOf: [
+        { properties: { doubled: { type: 'number' } } },
+        { properties: { unfinishedCall: { const: true } } },
+      ],
+    });
+    expect(tools[1]).not.toHaveProperty('outputSchema');
     await close();
   });
 

@@ -78,6 +78,12 @@ export interface SagaOptions<
    */
   readonly task?: 'prefer' | 'require';
   /**
+   * `false`: the saga never asks and never waits, so the tool lists no `resumeToken` and `answers`,
+   * and each call ends with the saga. A command that asks or waits throws AuthoringError. Excludes
+   * `task`, `needs`, and `modelAnswers`. Default: the saga may suspend.
+   */
+  readonly suspends?: false;
+  /**
    * Commits after each step: a repeated request continues after the last finished step. Needs
    * `forks: 'refuse'` and a guard, which stores a token for each step. Default `false`.
    */
@@ -139,6 +145,7 @@ export const sagaOptionNames: NamesOf<SagaOptions<undefined, undefined>> = {
   output: true,
   modelAnswers: true,
   task: true,
+  suspends: true,
   annotations: true,
   icons: true,
   _meta: true,
@@ -207,6 +214,7 @@ export function saga<
     task: options.task,
     annotations: options.annotations,
     ...present({
+      suspends: options.suspends,
       icons: options.icons,
       _meta: options['_meta'],
     }),
@@ -218,6 +226,7 @@ export function saga<
       name,
       input: options.input,
       declaresForks: options.forks !== undefined,
+      ...present({ suspends: options.suspends }),
       onMismatch,
       body: checked,
     }),
@@ -277,6 +286,31 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   }
   assertOneOf(`modelAnswers of saga '${name}'`, modelAnswers, ['accept']);
   assertOneOf(`task of saga '${name}'`, task, ['prefer', 'require']);
+  assertSuspends(options);
+}
+
+/** Rejects options of sagas that ask or wait for a saga that does neither. */
+function assertSuspends({
+  name,
+  suspends,
+  needs = [],
+  modelAnswers,
+  task,
+}: SagaOptions<Schema | undefined, Schema | undefined>): void {
+  if (suspends === undefined) return;
+  const given: unknown = suspends;
+  if (given !== false)
+    throw new AuthoringError(`suspends of saga '${name}' must be false, or undefined.`);
+  const other =
+    task !== undefined
+      ? 'task'
+      : needs.length > 0
+        ? 'needs'
+        : modelAnswers !== undefined && 'modelAnswers';
+  if (other !== false)
+    throw new AuthoringError(
+      `Saga '${name}' has \`suspends: false\`, so \`${other}\` does not apply: it never asks and never waits. Remove one of the two.`,
+    );
 }
 
 /** Rejects the raw shape of the first MCP SDK: only a schema can parse. */

@@ -5,12 +5,14 @@ import type {
   Json,
   MessageContent,
   SamplingMessage,
+  Program,
   ToolResult,
   ClientNeed,
 } from '@mcp-saga/core';
 import { toHandle } from '../../token/handles.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
+import { unfinishedContent } from '../../wire/result-schema.ts';
 import { extensionKey } from '../../wire/tool-result.ts';
 import { formatExpiry, toWireStep, needOf } from '../../wire/step-requests.ts';
 import { answerersOf } from '../../turn/answer-routes.ts';
@@ -26,6 +28,7 @@ import { changedTurn, turnFor } from '../../token/saga-of-turn.ts';
  */
 export async function toInterimResult(
   host: HostParts,
+  { output }: Pick<Program, 'output'>,
   suspended: SuspendedTurn,
 ): Promise<ToolResult & { readonly nextResumeToken: string }> {
   const turn = { ...suspended, token: await toHandle(host, suspended) };
@@ -46,6 +49,8 @@ export async function toInterimResult(
       ...texts.map((text): ContentBlock => ({ type: 'text', text })),
       ...steps.flatMap(mediaOf),
     ],
+    // Clients check the result by the listed schema of the tool.
+    ...(output === undefined ? {} : { structuredContent: unfinishedContent(texts) }),
     ...(hasWrongAnswer(turn) ? { isError: true } : {}),
     nextResumeToken: token,
     _meta: { [extensionKey]: hints },
@@ -217,11 +222,11 @@ export function endsBeforeSaga(
  */
 export async function endWithToken(
   host: SagaHostCore,
-  call: Pick<ClientCall, 'client'>,
+  call: Pick<ClientCall, 'client' | 'saga'>,
   turn: SuspendedTurn,
 ): Promise<object> {
   const forClient = stepsForClient(host, call, turn);
   const steps = turn.steps.filter((step) => !forClient.includes(step));
   const copied = await turnFor(host, resumeTokenMethod, turn);
-  return await toInterimResult(host, await changedTurn(host, copied, { steps }));
+  return await toInterimResult(host, call.saga, await changedTurn(host, copied, { steps }));
 }

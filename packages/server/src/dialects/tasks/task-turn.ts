@@ -58,7 +58,7 @@ export async function takeTurn(
       dialect,
       holder: { kind: 'store', beforeContinueAs: (program) => noteUndoes(task, record, program) },
     });
-    return gone(taken, turn.keys, progress, host.timing.clock);
+    return gone(host, taken, turn.keys, progress);
   } catch (error) {
     if (error instanceof SagaHostError && error.code === 'cancel_not_offered')
       return cancelled(undefined);
@@ -112,24 +112,24 @@ async function noteUndoes(
 
 /** Returns the change of a task by a turn of its saga. */
 function gone(
+  host: StoredTaskRef['host'],
   turn: SagaTurn,
   used: readonly string[],
   progress: Omit<TaskProgress, 'token' | 'told'> | undefined,
-  clock: () => number,
 ): TaskChange {
   const told = (record: TaskRecord): Pick<TaskRecord, 'progress'> =>
     record.progress === undefined
       ? {}
       : { progress: { ...record.progress, ...progress, token: record.progress.token } };
   if (turn.status !== 'suspended') {
-    const end = ended(endOf(turn.saga, turn));
+    const end = ended(endOf(host, turn.saga, turn));
     return (record) => ({ ...end(record), ...told(record) });
   }
   const { token, steps, retryAfterMs, content } = turn;
   return (record) => {
     const { lease: _lease, turn: _turn, due: _due, message: before, ...rest } = record;
     const asked = askedNow(record, used, steps);
-    const now = clock();
+    const now = host.timing.clock();
     // Answers and cancellations that arrived meanwhile are due at once.
     const hasNews = record.isCancelled === true || !asked.questions.every(isOpen);
     const due = hasNews ? now : steps.length > 0 ? turn.due : now + (retryAfterMs ?? 0);
