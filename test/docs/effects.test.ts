@@ -12,6 +12,8 @@ import {
   invoices,
   notify,
   report,
+  shipOrders,
+  shipped,
   welcome,
 } from './effects/run.ts';
 import { done, hold, pay, reserve, ship } from './effects/undo.ts';
@@ -63,7 +65,7 @@ describe('the reference of effects', () => {
         new RegExp(`region: test/docs/effects/\\w+\\.ts#${name} `),
       );
     }
-    expect(reference.flatMap(fences)).toHaveLength(31);
+    expect(reference.flatMap(fences)).toHaveLength(32);
   });
 });
 
@@ -137,6 +139,15 @@ describe('the examples of effects that run, or run in parallel', () => {
     expect((await script.late.elicit('approval', 20 * 60_000).run()).result).toBe(
       'No answer in ten minutes.',
     );
+  });
+
+  it('runs a step for each item of a list with `each`', async () => {
+    shipped.splice(0);
+    const orders = [{ id: 'A7' }, { id: 'B2' }];
+    const run = await testSaga(shipOrders, { input: { orders } }).run();
+    expect(run.result).toBe('label of A7, label of B2');
+    expect(run.effects.map(({ id }) => id)).toEqual(['each/(A7)/ship', 'each/(B2)/ship']);
+    expect(shipped).toEqual(['A7', 'B2']);
   });
 
   it('runs a helper twice with `scope`', async () => {

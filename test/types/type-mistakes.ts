@@ -192,6 +192,18 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
     code: body("const [a] = yield* allSettled([fetch('x'), sleep(1)]); void a;"),
     says: /"A branch is a command, or a helper that is called, not", Promise<Response>/,
   },
+  'a promise for each item': {
+    code: body("yield* each(['a'], async (id) => id);"),
+    says: /A branch is a command, or a helper that is called, not/,
+  },
+  'a helper for each item that is not called': {
+    code: body("yield* each(['a'], () => helper);"),
+    says: /Call the helper, without yield\*: helper\(…\)/,
+  },
+  'items without a key': {
+    code: body('yield* each([{ id: 1 }], () => helper());'),
+    says: /Expected 3 arguments, but got 2/,
+  },
   'a race of a list': {
     code: body('yield* race([sleep(1), helper()]);'),
     says: /Index signature for type 'string' is missing in type/,

@@ -57,6 +57,7 @@ const withoutForks: typeof refused = Object.fromEntries(
     ['in-a-helper', 'yield* pay();'],
     ['in-a-group', "yield* all({ a: step('a', () => 1), b: step('b', () => 1, { once: true }) });"],
     ['in-a-list', "yield* allSettled([step('a', () => 1), pay()]);"],
+    ['in-an-each', "yield* each(['a'], () => step('a', () => 1, { once: true }));"],
     ['in-a-race', 'yield* race({ a: sleep(1), b: all([pay()]) });'],
     ['in-a-scope', "yield* scope('s', pay());"],
     ['in-a-condition', "if ((yield* random()) < 0.5) yield* pivot('sent');"],
@@ -179,7 +180,7 @@ const bodies = { ...inWords, ...refusedWithOptions, ...withoutForks };
 const all = { ...bodies, ...refusedMachines };
 
 const names =
-  'all, allSettled, approval, call, compensator, elicit, ignore, listRoots, log, pivot, poll, race, random, ' +
+  'all, allSettled, approval, call, compensator, each, elicit, ignore, listRoots, log, pivot, poll, race, random, ' +
   'saga, scope, sleep, step, uuid, waitFor';
 
 /** Name of the file of a mistake. */

@@ -51,6 +51,7 @@ export type { IgnoredAnswer } from './model/outcome.ts';
 export type { Awaitable, HostSampling } from './model/runtime.ts';
 export type { PreviousProgram, Program } from './model/program.ts';
 export { all, allSettled, race, scope } from './author/all-race-scope.ts';
+export { each, type EachOptions, type KeyedEachOptions } from './author/each.ts';
 export type { Branch, Branches, BranchResult, Settled } from './author/all-race-scope.ts';
 export { call, type CallArguments } from './author/call.ts';
 export { info, now, random, uuid, type SagaInfo } from './author/read.ts';

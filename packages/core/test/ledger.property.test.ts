@@ -141,6 +141,7 @@ function stepsOf(piece: Piece): Extract<Piece, { kind: 'step' }>[] {
     case 'all':
     case 'allSettled':
     case 'race':
+    case 'each':
       return piece.branches.flatMap(stepsOf);
     case 'try':
       return [piece.body, piece.catch, piece.finally].flatMap((inner) =>

@@ -9,6 +9,7 @@ import {
   checkpoint,
   compensator,
   continueAs,
+  each,
   elicit,
   elicitUrl,
   info,
@@ -619,6 +620,7 @@ describe('a mistake in a saga is reported at its definition or in its first turn
         return 'x';
       }),
     ],
+    ['a list without keys', 'keys-of-each', yields(() => each([{}], () => sleep(1), {} as Any))],
     ['another mistake', 'authoring_error', yields(() => sleep(Number.NaN))],
   ])('with a link to the heading about %s', async (_, anchor, make) => {
     const message = await told(make, { replace: { isStrict: true } });

@@ -9,6 +9,7 @@ export {
   compensator,
   continueAs,
   duration,
+  each,
   elicit,
   elicitUrl,
   ignore,

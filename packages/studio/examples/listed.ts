@@ -159,6 +159,14 @@ export const listed: readonly Listed[] = [
   alone('browse', 'Ask before each page', 'test/docs/guides/paging.ts#ask', {
     options: '{ input: {} }',
   }),
+  alone('batch', 'Send a batch', 'test/docs/guides/loops.ts#each', {
+    options: '{ input: {} }',
+    harmless: ['each/*'],
+  }),
+  alone('loops', 'Go through a long list', 'test/docs/guides/loops.ts#tool', {
+    options: '{ input: {} }',
+    harmless: ['each/*'],
+  }),
   alone('oauth', 'Sign in to another service', 'test/docs/guides/oauth.ts#tool', {
     options: "{ user: { subject: 'ann' } }",
     rules: "\n  .on.step('signed-in', true)\n  .on.step('import', 3)",
@@ -270,6 +278,10 @@ export const listed: readonly Listed[] = [
   effect('run', 'all'),
   effect('run', 'allSettled'),
   effect('run', 'race'),
+  effect('run', 'each', {
+    options: "{ input: { orders: [{ id: 'A7' }, { id: 'B2' }] } }",
+    harmless: ['each/*'],
+  }),
   effect('run', 'scope'),
   effect('run', 'call', { options: "{ input: { name: 'Ada' } }", harmless: ['greet/translate'] }),
   effect('undo', 'oneUndo', { harmless: ['release', '~release', 'reserve*'] }),

@@ -212,9 +212,7 @@ function hostOf(
   store: boolean,
 ): { readonly host: SagaHost; readonly clock: TestClock } {
   const clock = testClock();
-  const tasks = {
-    ...(store ? { store: memoryStore({ clock }) } : { maxIdLength: 4_096 }),
-  } as const;
+  const tasks = store ? { store: memoryStore({ clock }) } : { maxIdLength: 4_096 };
   const hooks = { onTurn: () => undefined, onWarning: () => undefined };
   const anonymous = { tasks: 'accept', resumableRequests: 'accept' } as const;
   const options = {

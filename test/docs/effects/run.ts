@@ -2,6 +2,7 @@ import {
   all,
   allSettled,
   call,
+  each,
   elicit,
   ignore,
   race,
@@ -74,6 +75,31 @@ export const approve = saga({ name: 'approve', version: '1' }, function* () {
   return first.value.approved ? 'Approved.' : 'Rejected.';
 });
 // #endregion race
+
+/** Orders that were shipped. */
+export const shipped: string[] = [];
+const carrier = {
+  ship: async (id: string, _key: string): Promise<string> => {
+    shipped.push(id);
+    return `label of ${id}`;
+  },
+};
+
+// #region each
+const Orders = z.object({ orders: z.array(z.object({ id: z.string() })) });
+
+export const shipOrders = saga(
+  { name: 'ship_orders', version: '1', input: Orders },
+  function* ({ orders }) {
+    const labels = yield* each(
+      orders,
+      ({ id }) => step('ship', ({ idempotencyKey }) => carrier.ship(id, idempotencyKey)),
+      { key: ({ id }) => id, limit: 5 },
+    );
+    return labels.join(', ');
+  },
+);
+// #endregion each
 
 // #region scope
 const Name = z.object({ name: z.string() });

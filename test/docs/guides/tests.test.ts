@@ -1,6 +1,7 @@
 import { crashEverywhere, refuseEverywhere, testSaga } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import { advise, triage } from './own-model.ts';
+import { remindAll, remindEveryone } from './loops.ts';
 import { browseOrders, listOrders } from './paging.ts';
 import { planTrip, vote } from './parallel.ts';
 import { report } from './tasks.ts';
@@ -87,6 +88,22 @@ it('runs the calls of a model as steps, and tells it of a call that fails', asyn
     expect(error).toMatchObject({ code: 'client_cannot', need: 'sampling.tools' });
   }
 });
+
+// #region loops
+it('reminds all customers but one, whose address is unknown', async () => {
+  const script = testSaga(remindAll);
+  expect((await script.run()).result).toBe('Reminded 3 of 4 customers.');
+  const failing = await script.fail.step('each/(ada)/send', new Error('full')).run();
+  expect(failing.result).toBe('Reminded 2 of 4 customers.');
+});
+
+it('reminds page by page, and starts over with a short journal', async () => {
+  const run = await testSaga(remindEveryone, { input: {} }).run();
+  expect(run.result).toBe('Reminded 3 customers.');
+  expect(run.effects.map(({ id }) => id)).toContain('each/(grace)/send@1');
+  expect(String(run.trace)).toContain('turn 2  ran page@1');
+});
+// #endregion loops
 
 // #region paging
 it('lists all pages, or stops if the user does', async () => {

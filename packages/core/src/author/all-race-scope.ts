@@ -45,18 +45,25 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
     assertBranch(`${kind}: branch '${key}'`, steps);
     return { key, steps };
   });
-  // A generator runs once: given twice, each branch would take the results of the other's steps.
-  const helpers = listed.flatMap(({ steps }) => (specOf(steps) === undefined ? [steps] : []));
-  if (new Set(helpers).size < helpers.length) {
-    throw new AuthoringError(
-      `${kind}: two branches share a helper. Call the helper once for each branch.`,
-      { anchor: 'bodies' },
-    );
-  }
+  assertOwnHelpers(kind, listed);
   return { kind, branches: listed, shape };
 }
 
-function assertBranch(what: string, steps: unknown): void {
+/**
+ * Throws an `AuthoringError` if two branches share a helper. A generator runs once: given twice, each
+ * branch would take the results of the other's steps.
+ */
+export function assertOwnHelpers(kind: GroupSpec['kind'], listed: GroupSpec['branches']): void {
+  const helpers = listed.flatMap(({ steps }) => (specOf(steps) === undefined ? [steps] : []));
+  if (new Set(helpers).size === helpers.length) return;
+  throw new AuthoringError(
+    `${kind}: two branches share a helper. Call the helper once for each branch.`,
+    { anchor: 'bodies' },
+  );
+}
+
+/** Throws an `AuthoringError` for a value that is no branch. */
+export function assertBranch(what: string, steps: unknown): void {
   if (specOf(steps) !== undefined) return;
   const { next, [Symbol.iterator]: iterator } = Object(steps) as Partial<Steps<unknown>>;
   if (typeof next === 'function' && typeof iterator === 'function') return;

@@ -204,12 +204,13 @@ export function writtenDigest({ type, text, answer }: NewEntry): number | undefi
 }
 
 /**
- * `true` if an entry contains a value of the server. The client has seen the questions it answered.
+ * `true` if an entry contains a value of the server. The client has seen the questions it answered,
+ * with the keys in their paths.
  */
 export function isWithheld({ path, fingerprint, answer }: NewEntry, hidesPaths: boolean): boolean {
   const isAsked = answer !== undefined && answer.provenance !== 'server';
   return (
-    hidesPaths || path.includes('(') || (!isAsked && (fingerprint !== 0 || answer !== undefined))
+    hidesPaths || (!isAsked && (path.includes('(') || fingerprint !== 0 || answer !== undefined))
   );
 }
 

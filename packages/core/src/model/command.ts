@@ -112,7 +112,9 @@ export type LogLevel =
   | 'emergency';
 
 export interface GroupSpec {
-  readonly kind: 'all' | 'allSettled' | 'race';
+  readonly kind: 'all' | 'allSettled' | 'race' | 'each';
+  /** Number of steps of all branches that run at the same time. Undefined: without a limit. */
+  readonly limit?: number;
   readonly branches: readonly {
     readonly key: string;
     readonly steps: Command<unknown> | Steps<unknown>;

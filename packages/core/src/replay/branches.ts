@@ -3,7 +3,7 @@ import type { Command, GroupSpec } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { CreatedCommands } from './created-commands.ts';
 import { Fiber, Group, type Resumption, type Task } from './fiber.ts';
-import type { Scope } from '../values/path.ts';
+import { branchPrefix, Scope } from '../values/path.ts';
 
 export interface BranchHost {
   readonly created: Pick<CreatedCommands, 'forget' | 'joinGroup'>;
@@ -14,8 +14,14 @@ export interface BranchHost {
 /** Starts the branches of a group. Ends a group without branches at once. */
 export function forkBranches(host: BranchHost, parent: Fiber, spec: GroupSpec): Group {
   const keys = spec.branches.map((branch) => branch.key);
-  const group = new Group(parent, spec.kind, keys, spec.shape);
+  const group = new Group(parent, spec.kind, keys, spec.shape, spec.limit);
+  // Once for the whole group: its number must not depend on the items.
+  const prefix = spec.kind === 'each' ? parent.scope.path('each') : undefined;
   group.fibers = spec.branches.map(({ key, steps }, index) => {
+    if (prefix !== undefined) {
+      const scope = new Scope(branchPrefix(prefix, key));
+      return new Fiber(steps[Symbol.iterator](), scope, group, index);
+    }
     // A single command keeps its ID, numbered like its neighbors. Branches start in order, so the
     // number does not depend on the order of completion.
     const inner = specOf(steps);

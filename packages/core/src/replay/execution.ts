@@ -217,6 +217,7 @@ export class Execution implements BranchHost, FiberHost {
       case 'all':
       case 'allSettled':
       case 'race':
+      case 'each':
         return this.#fork(fiber, spec);
       case 'scope':
         nestBranch(this, fiber, 'scope', spec.steps[Symbol.iterator](), fiber.scope.below(spec.id));

@@ -74,6 +74,8 @@ export class Fiber {
   readonly group: Group | undefined;
   /** Position in the group. */
   readonly index: number;
+  /** Innermost group around the fiber that limits its steps. */
+  readonly limiter: Group | undefined;
   waiting: Task | Group | undefined;
   queued: { fiber: Fiber; how: Resumption; value: unknown; dropped: boolean } | undefined;
   started = false;
@@ -108,6 +110,7 @@ export class Fiber {
     this.scope = scope;
     this.group = group;
     this.index = index;
+    this.limiter = group?.limit === undefined ? group?.parent.limiter : group;
   }
 
   /** `true` for an undo, or a part of an undo. */
@@ -127,6 +130,8 @@ export class Group {
   readonly parent: Fiber;
   readonly keys: readonly string[];
   readonly shape: 'record' | 'array';
+  /** Number of steps of all branches that run at the same time. Undefined: without a limit. */
+  readonly limit: number | undefined;
   fibers: readonly Fiber[] = [];
   readonly results: unknown[];
   open: number;
@@ -143,11 +148,13 @@ export class Group {
     kind: Group['kind'],
     keys: readonly string[],
     shape: 'record' | 'array',
+    limit?: number,
   ) {
     this.parent = parent;
     this.kind = kind;
     this.keys = keys;
     this.shape = shape;
+    this.limit = limit;
     this.open = keys.length;
     this.results = keys.map(() => undefined);
   }

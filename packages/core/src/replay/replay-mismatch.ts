@@ -86,9 +86,12 @@ function isAwaited({ asked, waits, others }: Head, { pending }: Execution): bool
   // within the turn.
   if ([...pending.values()].some(({ discarded }) => discarded)) return false;
   if (others === undefined) return true;
-  const paths = new Set([...Object.keys(asked), ...Object.keys(waits), ...others]);
-  const isKnown = (path: string): boolean => paths.has(path) || paths.has(nameOf(path));
-  return pending.size === paths.size && [...pending.keys()].every(isKnown);
+  const timed = new Set([...Object.keys(asked), ...Object.keys(waits)]);
+  const named = new Set(others);
+  const isKnown = (path: string): boolean =>
+    timed.has(path) || named.has(path) || named.has(nameOf(path));
+  // Not the size of the set: two of many names may have the same hash.
+  return pending.size === timed.size + others.length && [...pending.keys()].every(isKnown);
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   type Overdue,
   type OverdueOptions,
 } from './time/clocks.ts';
-import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
+import { isAskedOfClient, isEffect, isQuestion } from '../effects/effect-of.ts';
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnAborted } from '../values/errors.ts';
@@ -18,6 +18,7 @@ import { isVitalStep, later } from '../effects/kinds/step.ts';
 import { runTask, waitsForClient } from '../effects/end-task.ts';
 import type { TaskEnd } from '../effects/parts/effect.ts';
 import { Room } from './room.ts';
+import { Slots } from './slots.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { askAgainAfter, endAtOnce, isChance, timingOf, warnOfLifetime } from './time/waits.ts';
 
@@ -44,6 +45,7 @@ export class TaskRunner {
   #runtime: Runtime;
   readonly #ends: Ended[] = [];
   #running = new Set<Task>();
+  #slots = new Slots();
   readonly #interrupted: InterruptedRun;
   #wake: (() => void) | undefined;
   #overdue: Overdue | undefined;
@@ -203,6 +205,7 @@ export class TaskRunner {
       await this.#woken();
     }
     this.#running = new Set();
+    this.#slots = new Slots();
   }
 
   /**
@@ -259,7 +262,13 @@ export class TaskRunner {
     const { idle } = this.#execution;
     // Other effects wait with it, so that the commit need not wait for them.
     const holdsVital = this.#holdsVital(now);
-    for (const task of idle) {
+    const { pending } = this.#execution;
+    const candidates = this.#slots.candidates(
+      idle,
+      (task) => this.#isOpen(task) && runsCode(task),
+      (task) => pending.get(task.path) === task,
+    );
+    for (const task of candidates) {
       if (!this.#isOpen(task)) continue;
       this.#clocks.start(task, now);
       const time = this.clock.timeFor(task, now);
@@ -280,6 +289,7 @@ export class TaskRunner {
       task.running = new AbortController();
       idle.delete(task);
       this.#running.add(task);
+      if (runsCode(task)) this.#slots.take(task);
       if (type === 'cannot') warnOfLifetime(task, this.#runtime);
       if (type !== undefined) {
         this.#ends.push({ task, end: { entry: { type }, value: undefined } });
@@ -310,6 +320,7 @@ export class TaskRunner {
 
   #finish(task: Task, { entry, value, aborts }: TaskEnd): void {
     this.#running.delete(task);
+    if (runsCode(task)) this.#slots.free(task);
     task.running = undefined;
     this.#execution.idle.add(task);
     this.assertGoing();
@@ -332,4 +343,9 @@ export class TaskRunner {
       if (isByChance || markers.discards > discards) uncommitted.note('chance');
     }
   }
+}
+
+/** `true` for a task that runs code of an author or a model: a step, or a question answered here. */
+function runsCode({ spec, route }: Task): boolean {
+  return spec.kind === 'step' || (isQuestion(spec) && route !== 'cannot');
 }

@@ -2,7 +2,7 @@ import { decode, encode } from '../values/codec.ts';
 import type { StepUndo, UndoWork } from '../model/command.ts';
 import type { StepSpec } from '../effects/kinds/step.ts';
 import type { RuntimeEffects } from '../model/runtime.ts';
-import { undoKeyMark, undoMark } from '../values/path.ts';
+import { keyInPath, undoKeyMark, undoMark } from '../values/path.ts';
 import type { BoundUndo, UnknownUndoContext } from '../model/undo-types.ts';
 import { isDone, type EntryType } from '../journal/entry-types.ts';
 import type { SkippedEntry } from '../journal/journal.ts';
@@ -131,12 +131,12 @@ export class UndoStack {
 }
 
 /**
- * Author's key of a step, from the path `id(key)#2`: only a key contains parentheses. Effects of a
- * machine have no key, and their named undo has a third element `null`.
+ * Author's key of a step. Effects of a machine have no key, and their named undo has a third element
+ * `null`.
  */
 function keyOf(path: string, named: unknown): string | undefined {
   if (Array.isArray(named) && named[2] === null) return undefined;
-  return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(path)?.[1];
+  return keyInPath(path);
 }
 
 /**

@@ -343,6 +343,7 @@ export type AuthoringAnchor =
   | 'step-ids'
   | 'forms'
   | 'steps-in-a-loop'
+  | 'keys-of-each'
   | 'missing-forks'
   | 'bodies'
   | 'undos'

@@ -25,14 +25,34 @@ export function assertStepId(id: string): void {
 
 /** Throws an `AuthoringError` unless `key` can distinguish runs of a step. */
 export function assertStepKey(id: string, key: string): void {
-  if (
-    typeof key !== 'string' ||
-    key.length === 0 ||
-    key.length > 256 ||
-    /\p{Surrogate}/u.test(key)
-  ) {
+  if (!isKey(key))
     throw new AuthoringError(`The key of step '${id}' must be a string of 1 to 256 characters.`);
-  }
+}
+
+/** `true` for a value that can distinguish runs of a step, or branches of `each`. */
+export function isKey(key: unknown): key is string {
+  return (
+    typeof key === 'string' && key.length > 0 && key.length <= 256 && !/\p{Surrogate}/u.test(key)
+  );
+}
+
+/**
+ * Prefix of the paths in a branch of `each`: `each/(key)/`. The parenthesis hides the key where the
+ * keys of steps are hidden. It follows a slash, which tells the key of a branch from that of a step,
+ * and the key holds neither a parenthesis nor a slash, so that no two keys give the same path.
+ */
+export function branchPrefix(group: string, key: string): string {
+  const escaped = key.replaceAll(/[%()/#]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+  return `${group}/(${escaped})/`;
+}
+
+/** The branches of `each` at the start of a path, and the rest, which may hold the key of a step. */
+const branchesAndRest = /^((?:[^(]*\/\([^)]*\)\/)*)(.*)$/s;
+
+/** Author's key of a step, from the path `id(key)#2`. */
+export function keyInPath(path: string): string | undefined {
+  const rest = branchesAndRest.exec(path)?.[2] ?? path;
+  return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(rest)?.[1];
 }
 
 /**

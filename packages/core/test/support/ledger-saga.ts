@@ -10,6 +10,7 @@ import {
   call,
   checkpoint,
   compensator,
+  each,
   elicit,
   patched,
   pivot,
@@ -55,7 +56,7 @@ export type Piece =
   | { readonly kind: 'sequence'; readonly pieces: readonly Piece[] }
   | { readonly kind: 'loop'; readonly times: number; readonly body: Piece }
   | { readonly kind: 'scope' | 'call'; readonly id: string; readonly body: Piece }
-  | { readonly kind: 'all' | 'allSettled' | 'race'; readonly branches: readonly Piece[] }
+  | { readonly kind: 'all' | 'allSettled' | 'race' | 'each'; readonly branches: readonly Piece[] }
   | {
       readonly kind: 'try';
       readonly body: Piece;
@@ -148,6 +149,11 @@ class Walk {
       case 'all':
         yield* all(this.#branches(piece.branches));
         return;
+      case 'each': {
+        const branches = this.#branches(piece.branches);
+        yield* each(Object.keys(branches), (key) => branches[key] as Steps<void>, { limit: 1 });
+        return;
+      }
       case 'allSettled': {
         const settled = yield* allSettled(this.#branches(piece.branches));
         this.#trace.push(
@@ -224,6 +230,7 @@ class Walk {
           | 'all'
           | 'allSettled'
           | 'race'
+          | 'each'
           | 'try'
           | 'pivot'
           | 'throw';
@@ -384,7 +391,7 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
     const { fails, parallel, last } = place;
     const inner = (changed: Partial<Place> = {}): fc.Arbitrary<Piece> =>
       make(depth - 1, { ...place, ...changed });
-    const group = (kind: 'all' | 'allSettled' | 'race'): fc.Arbitrary<Piece> => {
+    const group = (kind: 'all' | 'allSettled' | 'race' | 'each'): fc.Arbitrary<Piece> => {
       const settles = kind === 'allSettled';
       const branch = {
         fails: wild || (fails && settles),
@@ -422,6 +429,7 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
         }),
       },
       { weight: 3, arbitrary: group('all') },
+      { weight: 2, arbitrary: group('each') },
       { weight: 1, arbitrary: group('allSettled') },
       ...(wild ? [{ weight: 2, arbitrary: group('race') }] : []),
       {

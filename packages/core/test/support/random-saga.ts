@@ -8,6 +8,7 @@ import {
   allSettled,
   call,
   checkpoint,
+  each,
   elicit,
   ElicitationRefused,
   listRoots,
@@ -80,7 +81,8 @@ export type Node =
   | { readonly kind: 'scope' | 'call'; readonly id: string; readonly body: Node }
   | {
       readonly kind: 'all' | 'allSettled' | 'race';
-      readonly shape: 'record' | 'array';
+      /** `each`: by `each` with a limit, in place of `all`. */
+      readonly shape: 'record' | 'array' | 'each';
       readonly branches: readonly { readonly single: boolean; readonly node: Node }[];
     }
   | {
@@ -444,6 +446,11 @@ function* group(node: GroupNode, frame: Frame): Steps<void> {
     const steps = single && isLeaf(inner) ? commandOf(inner, frame) : branch(inner, frame, key);
     return [key, steps] as const;
   });
+  if (node.shape === 'each') {
+    const results = yield* each(named, ([, steps]) => steps, { key: ([key]) => key, limit: 2 });
+    for (const value of results) absorb(frame, told(value));
+    return;
+  }
   const branches =
     node.shape === 'array' ? named.map(([, steps]) => steps) : Object.fromEntries(named);
   if (node.kind === 'race') {
@@ -703,15 +710,20 @@ function evaluateGroup(node: GroupNode, cell: Cell, names: Names, context: Conte
     node.shape === 'array' ? String(index) : `b${index}`,
   );
   // The scopes of helpers are named when the group is issued, single commands when they run.
+  const prefix = node.shape === 'each' ? names.path('each') : undefined;
   const scopes = node.branches.map(({ single, node: inner }, index) =>
-    single && isLeaf(inner) ? names : new Names(`${names.path(keys[index] as string)}/`),
+    prefix !== undefined
+      ? new Names(`${prefix}/(${keys[index]})/`)
+      : single && isLeaf(inner)
+        ? names
+        : new Names(`${names.path(keys[index] as string)}/`),
   );
   const texts = node.branches.map(({ single, node: inner }, index) => {
     const inside = { register: mix(start, keys[index] as string), shared: cell.shared };
     let value: unknown;
     try {
       if (single && isLeaf(inner)) {
-        value = leafValue(inner, start, names, context);
+        value = leafValue(inner, start, scopes[index] as Names, context);
       } else {
         evaluate(inner, inside, scopes[index] as Names, context);
         value = inside.register;
@@ -851,7 +863,11 @@ export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
         shape:
           kind === 'race'
             ? fc.constant('record')
-            : fc.constantFrom('record' as const, 'array' as const),
+            : fc.constantFrom(
+                'record' as const,
+                'array' as const,
+                ...(kind === 'all' ? (['each'] as const) : []),
+              ),
         branches: fc.array(
           fc.oneof(
             fc.record({ single: fc.constant(true), node: leaves(fails, false) }),

@@ -11,6 +11,7 @@ import {
   call,
   compensator,
   continueAs,
+  each,
   elicit,
   patched,
   pivot,
@@ -120,6 +121,14 @@ export const uses = saga({ ...options, forks: 'accept' }, function* () {
   yield* all({ a: Promise.resolve(1) });
   // @ts-expect-error -- a helper that was not called
   yield* all([helper]);
+  // @ts-expect-error -- items without a key
+  yield* each([{ id: 'a' }], () => helper());
+  // @ts-expect-error -- a key that is no string
+  yield* each([{ id: 1 }], () => helper(), { key: ({ id }) => id });
+  // @ts-expect-error -- a branch that is no command
+  yield* each(['a'], async () => 1);
+  // @ts-expect-error -- a helper that was not called
+  yield* each(['a'], () => helper);
   // @ts-expect-error -- settled, not the value
   const settled: [number] = yield* allSettled([helper()]);
   return `${plain}${String(dropped)}${String(settled)}`;

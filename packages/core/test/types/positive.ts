@@ -12,6 +12,7 @@ import {
   checkpoint,
   compensator,
   continueAs,
+  each,
   elicit,
   elicitUrl,
   info,
@@ -171,6 +172,20 @@ export const groups = saga({ name: 'groups', version: '1' }, function* () {
   expectType<Equal<[typeof first, typeof second, typeof third], [number, number, string]>>();
   const list = yield* all([1, 2].map((n) => step('n', () => n, { key: String(n) })));
   expectType<Equal<typeof list, number[]>>();
+  const strings = yield* each(['a', 'b'], (id) => step('s', () => id.length));
+  expectType<Equal<typeof strings, number[]>>();
+  const sizes = yield* each([1, 2], (n, at) => inferredHelper(`${n}${at}`), { limit: 2 });
+  expectType<Equal<typeof sizes, ('long' | 'short')[]>>();
+  const orders = [{ id: 'a', cents: 1 }] as const;
+  const charged = yield* each(
+    orders,
+    function* ({ cents }) {
+      expectType<Equal<typeof cents, 1>>();
+      return (yield* step('s', () => cents + 1)) > 1;
+    },
+    { key: ({ id }) => id },
+  );
+  expectType<Equal<typeof charged, boolean[]>>();
   const settled = yield* allSettled({ a: step('a', () => 1), b: inferredHelper('b') });
   expectType<Equal<typeof settled, { a: Settled<number>; b: Settled<'long' | 'short'> }>>();
   const pair = yield* allSettled([step('a', () => 1), uuid()]);

@@ -14,7 +14,7 @@ import {
   type FunctionNode,
   type Node,
 } from './syntax.ts';
-import { commands, definers, effects, isSagaModule } from './vocabulary.ts';
+import { commands, definers, callers as bodyCallers, effects, isSagaModule } from './vocabulary.ts';
 
 /** The phase of code: runs with each replay of a body, or once, as a step. */
 export type Phase = 'body' | 'step';
@@ -110,6 +110,11 @@ export class SagaFile {
     else if (this.isStepFunction(around)) phases.add('step');
     else if (!isGenerator(around)) {
       const outer = wrap(around);
+      const taken = takerOf(around);
+      if (taken !== undefined && bodyCallers.has(this.command(taken) ?? '')) {
+        this.#addPhases(taken, phases, seen);
+        return;
+      }
       if (isCall(outer.parent) && callsAtOnce(outer.parent, outer)) {
         this.#addPhases(outer.parent, phases, seen);
         return;

@@ -2,7 +2,10 @@
 export const definers: ReadonlySet<string> = new Set(['saga', 'promptSaga', 'resourceSaga']);
 
 /** Commands with branches: commands and called helpers, without `yield*`. */
-export const groups: ReadonlySet<string> = new Set(['all', 'allSettled', 'race']);
+export const groups: ReadonlySet<string> = new Set(['all', 'allSettled', 'race', 'each']);
+
+/** Commands that call their functions at once, as a part of the body. */
+export const callers: ReadonlySet<string> = new Set(['each']);
 
 /** Commands whose functions run as steps, outside of replay. */
 export const effects: ReadonlySet<string> = new Set([

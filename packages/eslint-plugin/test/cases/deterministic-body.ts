@@ -30,6 +30,7 @@ export const cases: Cases = {
         `const id = () => crypto.randomUUID(); saga(o, function* () { yield* step('load', () => id()); });`,
       ),
     },
+    valid(`yield* each(items, (item) => step('load', () => fetch(item)), { limit: 2 });`),
     // A callback that another function may give to a step
     valid(`yield* all(tasks.map((task) => run(task.id, () => fetch(task.url))));`),
     // Other things of these names

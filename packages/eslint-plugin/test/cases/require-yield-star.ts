@@ -12,6 +12,10 @@ export const cases: Cases = {
     valid(`yield* all({ a: step('a', f), b: helper() });
            function* helper() { yield* step('b', f); }`),
     valid(`yield* all(items.map((item) => step('charge', f, { key: item.id })));`),
+    valid(`yield* each(items, (item) => step('charge', f), { key: (item) => item.id });`),
+    valid(`yield* each(items, (item) => { return helper(item); }, { key: (item) => item.id });
+           function* helper() { yield* step('b', f); }`),
+    valid(`yield* each(items, function* (item) { yield* step('b', f); }, { limit: 2 });`),
     valid(`yield* race({ answer: elicit('ok', form), late: sleep(1000) });`),
     valid(`yield* scope('billing', step('charge', f));`),
     valid(

@@ -188,8 +188,14 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
 };
 
 /**
- * Removes keys from the path of a step, since they may be answers: `charge(7)` becomes `charge(*)`.
+ * Removes keys from the path of a step, since they may be answers: `charge(7)` becomes `charge(*)`,
+ * and `each/(7)/charge` becomes `each/(*)/charge`.
  */
 export function withoutKeys(path: string): string {
-  return path.replace(/\(.*\)/s, '(*)');
+  // Keys of branches, at the start, hold no parenthesis. The key of a step may hold anything.
+  return path.replace(
+    /^((?:[^(]*\/\([^)]*\)\/)*)(.*)$/s,
+    (_, branches: string, rest: string) =>
+      branches.replaceAll(/\([^)]*\)/g, '(*)') + rest.replace(/\(.*\)/s, '(*)'),
+  );
 }

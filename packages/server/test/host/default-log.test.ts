@@ -16,6 +16,7 @@ import {
 import { asking } from '../fixtures/sagas.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { withoutKeys } from '../../src/settings/default-log.ts';
 import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const keys = generateKey();
@@ -383,4 +384,14 @@ describe('a host without hooks', () => {
     await host.resume(turn.status === 'suspended' ? turn.token : '', answers);
     expect(warn).not.toHaveBeenCalled();
   });
+});
+
+test.each([
+  ['charge', 'charge'],
+  ['ship/charge(7)#2', 'ship/charge(*)#2'],
+  ['charge(a/(b)/c)', 'charge(*)'],
+  ['each/(7)/charge', 'each/(*)/charge'],
+  ['~each/(7)/each#2/(8)/charge(9)', '~each/(*)/each#2/(*)/charge(*)'],
+])('withoutKeys removes the keys of steps and branches from %s', (path, shown) => {
+  expect(withoutKeys(path)).toBe(shown);
 });

@@ -3,7 +3,8 @@ import type { Command, Steps } from '../../model/command.ts';
 /** Checks each branch of a group: the type of a wrong branch becomes the error text. */
 export type CheckedBranches<B> = { readonly [K in keyof B]: CheckedBranch<Required<B>[K]> };
 
-type CheckedBranch<T> = unknown extends T
+/** Checks a branch of a group. */
+export type CheckedBranch<T> = unknown extends T
   ? unknown
   : // In this order for type parameters: see CheckedResult.
     'refused' extends (
