@@ -35,6 +35,7 @@ import { sleep } from './clock.ts';
 import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
 import { resolveHostLimits, wholeDuration } from './default-limits.ts';
+import { warningsOfUnits } from './unitless-durations.ts';
 import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
 import { KeyWatch } from './key-watch.ts';
@@ -187,6 +188,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   const warn = hooks.onWarning;
   const ofNode = warningOfNode(Object(Reflect.get(globalThis, 'process')) as RuntimeProcess);
   if (ofNode !== undefined) warn(ofNode);
+  if (develops) warningsOfUnits(given).forEach((warning) => warn(warning));
   const keys = toKeys(options, {
     audience,
     limits,

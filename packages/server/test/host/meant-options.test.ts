@@ -220,6 +220,15 @@ describe('a host warns', () => {
     expect(warningsOf({ guard: { store }, limits: { turnBudget: 60_001 } })).toEqual(said);
   });
 
+  test('in development of a duration below a second without a unit', () => {
+    const testing = { environment: 'development' };
+    const limits = { tokenTtl: 30, maxHold: 0, turnBudget: '500ms', hookTimeout: 1_000 } as const;
+    expect(warningsOf({ testing, limits })).toEqual([
+      "limits.tokenTtl is 30 milliseconds. Write '30s' for seconds, or '30ms'.",
+    ]);
+    expect(warningsOf({ testing: { environment: 'production' }, limits })).toEqual([]);
+  });
+
   test('[E8] in development of a queue without sagas', () => {
     const sagas = (forks: 'refuse' | 'accept') => [
       asking(),

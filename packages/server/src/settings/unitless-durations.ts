@@ -1,0 +1,33 @@
+import type { SagaHostOptions } from '../model/host-options.ts';
+import { isKeySource } from './host-keys.ts';
+
+/**
+ * Returns a warning for each duration below a second that has no unit: whoever writes
+ * `tokenTtl: 30` most likely means seconds.
+ */
+export function warningsOfUnits({
+  limits = {},
+  guard,
+  tasks,
+  answers,
+  keys,
+}: SagaHostOptions): readonly string[] {
+  const { tokenTtl, maxLifetime, turnBudget, maxHold, hookTimeout } = limits;
+  const durations = {
+    'limits.tokenTtl': tokenTtl,
+    'limits.maxLifetime': maxLifetime,
+    'limits.turnBudget': turnBudget,
+    'limits.maxHold': maxHold,
+    'limits.hookTimeout': hookTimeout,
+    'guard.lease': guard?.lease,
+    'tasks.ttl': tasks?.ttl,
+    'tasks.pollInterval': tasks?.pollInterval,
+    'answers.instantRefusals.within': answers?.instantRefusals?.within,
+    'keys.refresh': isKeySource(keys) ? keys.refresh : undefined,
+  };
+  return Object.entries(durations).flatMap(([name, value]) =>
+    typeof value === 'number' && value > 0 && value < 1_000
+      ? [`${name} is ${value} milliseconds. Write '${value}s' for seconds, or '${value}ms'.`]
+      : [],
+  );
+}
