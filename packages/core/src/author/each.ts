@@ -17,8 +17,8 @@ import type { NamesOf } from '../values/unknown-option.ts';
 export interface EachOptions<T> {
   /**
    * Name of the branch of an item: 1 to 256 characters, which no other item of the list has. It is
-   * part of the path and the idempotency key of each step in the branch, so a list that grows or
-   * changes its order while the saga waits gives each item its own results. The client sees it in
+   * part of the path and the idempotency key of each step in the branch, so a list that changes its
+   * order while the saga waits gives each item its own results. The client sees it in
    * the IDs of questions.
    *
    * Default: the item, if it is a string or a number. Other items need a `key`.

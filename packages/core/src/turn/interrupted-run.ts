@@ -80,6 +80,14 @@ export class InterruptedRun {
     return true;
   }
 
+  /**
+   * Notes a step that waits for a slot. In the interrupted run, a slot may have been free before the
+   * event that ends this turn.
+   */
+  held(task: Task, isKept: boolean): void {
+    if (!isKept) this.#seen.add(task);
+  }
+
   /** Ends a pass over all steps. */
   marked(isKept: boolean): void {
     this.#wasKept = isKept;

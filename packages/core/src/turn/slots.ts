@@ -25,16 +25,21 @@ export class Slots {
    * it asks for the next. Tasks without a slot leave `idle` until a slot is free.
    * @param isLimited - `true` for a task that runs code of the server
    * @param isPending - `false` for a task that was withdrawn while it waited
+   * @param held - receives each task that begins to wait for a slot
    */
   *candidates(
     idle: Set<Task>,
     isLimited: (task: Task) => boolean,
     isPending: (task: Task) => boolean,
+    held: (task: Task) => void,
   ): Generator<Task> {
     for (const task of idle) {
       const { limiter } = task.fiber;
       if (limiter === undefined || !isLimited(task)) yield task;
-      else this.#queue(task, limiter, idle);
+      else {
+        held(task);
+        this.#queue(task, limiter, idle);
+      }
     }
     for (const [group, queue] of this.#queues) {
       for (let at = 0; at < queue.length && !this.#isFull(group);) {

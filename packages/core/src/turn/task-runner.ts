@@ -5,7 +5,7 @@ import {
   type Overdue,
   type OverdueOptions,
 } from './time/clocks.ts';
-import { isAskedOfClient, isEffect, isQuestion } from '../effects/effect-of.ts';
+import { isAskedOfClient, isEffect, isQuestion, onlyReads } from '../effects/effect-of.ts';
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnAborted } from '../values/errors.ts';
@@ -97,8 +97,14 @@ export class TaskRunner {
     const now = this.clock.now();
     if (this.#holdsVital(now)) return 'vital';
     const isHeld = (task: Task): boolean =>
-      this.#isOpen(task) && isEffect(task) && this.#clocks.dueAt(task) <= now;
+      this.#isOpen(task) && this.#waitsForCommit(task) && this.#clocks.dueAt(task) <= now;
     return [...this.#execution.idle].some(isHeld) ? this.#reason : undefined;
+  }
+
+  /** `true` if a commit must come before a task. A read follows other reads without one. */
+  #waitsForCommit(task: Task): boolean {
+    const isRead = this.#reason === 'chance' && onlyReads(task.spec);
+    return this.#reason !== undefined && isEffect(task) && !isRead;
   }
 
   /**
@@ -267,6 +273,7 @@ export class TaskRunner {
       idle,
       (task) => this.#isOpen(task) && runsCode(task),
       (task) => pending.get(task.path) === task,
+      (task) => this.#interrupted.held(task, isKept),
     );
     for (const task of candidates) {
       if (!this.#isOpen(task)) continue;
@@ -315,7 +322,7 @@ export class TaskRunner {
     if (task.notBefore > this.clock.timeFor(task, now) || !this.budget.hasTime(now)) return true;
     const isVital = this.#isVital(task);
     if (type !== undefined || !(isVital || isEffect(task))) return false;
-    return this.budget.defers(now, this.#reason !== undefined, isVital);
+    return this.budget.defers(now, this.#waitsForCommit(task), isVital);
   }
 
   #finish(task: Task, { entry, value, aborts }: TaskEnd): void {

@@ -19,7 +19,7 @@ import {
   type RequestContextLike,
 } from './sdk.ts';
 import { attachTaskMethods } from './attach-task-methods.ts';
-import { extensionKey, toolResultOf } from '../wire/tool-result.ts';
+import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 import { attachTools } from './tools.ts';
 import {
   getStatus,
@@ -115,11 +115,7 @@ function attachResumableRequests(host: SagaHostCore, server: McpServerLike): voi
     });
   register(resumableMethods.resume, (keyed, params, caller, context) =>
     resumeRequest(keyed, params, caller, (saga, method) =>
-      toClientCall(
-        server,
-        { saga, request: { method }, context, toResult: toolResultOf(keyed) },
-        caller,
-      ),
+      toClientCall(server, { saga, request: { method }, context, toResult: toToolResult }, caller),
     ),
   );
   register(resumableMethods.status, (keyed, params, caller) => getStatus(keyed, params, caller));

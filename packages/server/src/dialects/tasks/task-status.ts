@@ -2,7 +2,7 @@ import { present } from '@mcp-saga/core/program';
 import { isOpen, type TaskRecord, type TaskStatus } from './task-record.ts';
 import { SagaHostError, publicMessageOf } from '../../wire/errors.ts';
 import type { CompletedTurn, FailedTurn } from '../../model/turn.ts';
-import { toolResultOf, type NamesSagas } from '../../wire/tool-result.ts';
+import { toToolResult } from '../../wire/tool-result.ts';
 import type { Json } from '@mcp-saga/core';
 
 const internalError = -32603;
@@ -64,7 +64,6 @@ export function detailsOf({ status, questions, result, error }: TaskRecord): {
  * Ends a task with its last turn. A failed tool has a result; `failed` is for errors of the server.
  */
 export function endOf(
-  host: NamesSagas,
   saga: string,
   turn: CompletedTurn | FailedTurn,
 ): Pick<TaskRecord, 'status' | 'result' | 'error' | 'message'> {
@@ -73,7 +72,7 @@ export function endOf(
   return {
     status: 'completed',
     // The result of the call. No other code sets the type of a nested result.
-    result: { resultType: 'complete', ...toolResultOf(host)(saga, turn) },
+    result: { resultType: 'complete', ...toToolResult(saga, turn) },
   };
 }
 

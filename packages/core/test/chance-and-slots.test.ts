@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { all, each, step, type Steps } from '../src/index.ts';
+import { completed, start } from './support/drive.ts';
+import { sagaOf } from './support/sagas.ts';
+import { continuesAtCommits, World } from './support/world.ts';
+import type { CommitPoint } from '../src/model/outcome.ts';
+
+const kinds = ['each with a limit', 'all (control)'] as const;
+
+describe('an interrupted turn', () => {
+  it.each(kinds)(
+    '%s: an effect behind a slot that the first run had begun is not denied',
+    async (kind) => {
+      const acted: string[] = [];
+      const undone: unknown[] = [];
+      let run = 1;
+      const world = new World();
+      const end = new AbortController();
+      const a = () =>
+        step('a', async () => {
+          if (run === 2) for (let i = 0; i < 5; i += 1) await world.gate();
+        });
+      const r = () =>
+        step(
+          'r',
+          async () => {
+            if (run === 1)
+              await new Promise<void>((resolve) =>
+                end.signal.addEventListener('abort', () => resolve()),
+              );
+            return run;
+          },
+          { reads: true },
+        );
+      const z = () =>
+        step(
+          'z',
+          () => {
+            if (run === 2) throw new Error('down');
+            acted.push('z');
+            setImmediate(() => end.abort(new Error('crash')));
+          },
+          { compensate: (made) => void undone.push(made) },
+        );
+      const program = sagaOf(
+        function* () {
+          if (kind === 'all (control)')
+            yield* all([
+              (function* (): Steps<void> {
+                yield* a();
+                yield* z();
+              })(),
+              r(),
+            ]);
+          else
+            yield* each([a, r, z], (make) => make() as ReturnType<typeof a>, {
+              key: (_, at) => `${at}`,
+              limit: 2,
+            });
+          return 'done';
+        },
+        { forks: 'refuse' },
+      );
+      const points: CommitPoint[] = [];
+      await expect(
+        start(program, {}, world, { signal: end.signal, replace: continuesAtCommits() }),
+      ).rejects.toThrow();
+      expect(acted).toEqual(['z']);
+      run = 2;
+      const outcome = await start(program, {}, world, {
+        replace: { isInterrupted: true, ...continuesAtCommits(points) },
+      });
+      expect(outcome.status).toBe('failed');
+      // The first run has executed z: it must be undone, or be named.
+      const named =
+        outcome.status === 'failed' ? outcome.uncompensated.map(({ stepId }) => stepId) : [];
+      expect([...undone, ...named].length).toBeGreaterThan(0);
+    },
+  );
+});
+
+it('reads in a row, which are no effects, need no commit between them', async () => {
+  const points: CommitPoint[] = [];
+  const program = sagaOf(function* () {
+    yield* each(
+      Array.from({ length: 1_000 }, (_, at) => at),
+      () => step('read', () => 1, { reads: true }),
+    );
+    return 'done';
+  });
+  expect(
+    completed(await start(program, {}, new World(), { replace: continuesAtCommits(points) })),
+  ).toBe('done');
+  expect(points.length).toBeLessThan(5);
+});
