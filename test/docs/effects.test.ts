@@ -58,7 +58,7 @@ describe('the reference of effects', () => {
       ),
     );
     const named = [...effects, 'elicit.outcome'];
-    expect(named).toHaveLength(27);
+    expect(named).toHaveLength(28);
     expect([...sections.keys()].filter((name) => name !== '').toSorted()).toEqual(named.toSorted());
     for (const name of named) {
       expect(sections.get(name)).toMatch(

@@ -19,6 +19,7 @@ import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
 import { isRefused, tasks } from './tasks.ts';
+import { mayEndUnfinished } from '../wire/result-schema.ts';
 
 /**
  * Dialects of MCP's own requests, in the order of precedence. The last dialect serves every client.
@@ -32,8 +33,9 @@ export function dialectOf(call: ClientCall, host: SagaHostCore): Dialect {
   if (isRefused(call)) return tasks;
   const carrying = dialects.find((dialect) => dialect.carries(call));
   if (carrying !== undefined) return carrying;
-  // Such a saga never needs its client. A call of an older version, which may, has a token.
-  if (call.saga.suspends === false && !isResumed(call)) return atOnce;
+  // Such a saga never needs its client. A repeated call may be of an older version, which may.
+  const isAtOnce = call.saga.suspends === false && !mayEndUnfinished(call.saga);
+  if (isAtOnce && !isResumed(call)) return atOnce;
   // A call that ended with a resume token does not become a task.
   const candidates = isResumed(call) ? dialects.filter((dialect) => dialect !== tasks) : dialects;
   return candidates.find((dialect) => dialect.serves(call, host)) ?? resumeToken;

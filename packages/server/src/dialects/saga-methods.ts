@@ -7,7 +7,7 @@ import { invalidField } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { asksOf, formatExpiry, toWireStep } from '../wire/step-requests.ts';
-import { extensionKey, toolResultOf } from '../wire/tool-result.ts';
+import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 import { continuationIn, withoutContinuation } from './parts/model-arguments.ts';
 
 /** Methods of this dialect. */
@@ -73,7 +73,7 @@ export async function callSaga(
   const dialect = dialectOf(caller);
   const request = { method: sagaMethods.call, serves: 'tool', dialect, holder } as const;
   // A model fills the arguments of the listed tool, which clients of this method do not need.
-  return answer(host, name, await host.start(name, withoutContinuation(args), caller, request));
+  return answer(name, await host.start(name, withoutContinuation(args), caller, request));
 }
 
 /** `tools/resumeSaga {sagaToken, completedSteps}`: continues a saga. */
@@ -90,7 +90,7 @@ export async function resumeSaga(
   const dialect = dialectOf(caller);
   const request = { methods: [sagaMethods.call], answersField: 'completedSteps', dialect };
   const turn = await host.resume(sagaToken, answers, caller, request);
-  return answer(host, turn.saga, turn);
+  return answer(turn.saga, turn);
 }
 
 /** `tools/cancelSaga {sagaToken, reason?}`: ends a saga and undoes its steps. */
@@ -107,18 +107,14 @@ export async function cancelSaga(
   const turn = await host.cancel(sagaToken, caller, request);
   // Compensation ends within the request.
   if (turn.status === 'suspended') throw new TypeError('A cancelled saga was suspended.');
-  return toolResultOf(host)(turn.saga, turn);
+  return toToolResult(turn.saga, turn);
 }
 
-function answer(
-  host: Pick<SagaHostCore, 'registry'>,
-  saga: string,
-  turn: SagaTurn,
-): SuspendedResult | ToolResult {
+function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
   const { unknown } = turn;
   const reported = present({ unknownSteps: unknown });
   if (turn.status !== 'suspended') {
-    const result = toolResultOf(host)(saga, turn);
+    const result = toToolResult(saga, turn);
     if (unknown === undefined) return result;
     const { _meta: meta } = result;
     return {

@@ -9,7 +9,7 @@ import { answerCall, type CallOfClient } from './answer-call.ts';
 import { methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { isVersion2, type ClientSource, type McpServerLike, intercept } from './sdk.ts';
 import { mayEndUnfinished, resultSchemaOf } from '../wire/result-schema.ts';
-import { extensionKey, toolResultOf } from '../wire/tool-result.ts';
+import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 
 /**
  * Registers tool sagas: `tools/list` lists them, and `tools/call` is answered in the dialect of the
@@ -52,7 +52,7 @@ export async function callTool(
   client: ClientSource,
   call: Omit<CallOfClient, 'args' | 'toResult'>,
 ): Promise<object> {
-  return await answerCall(host, client, { toResult: toolResultOf(host), ...call }, toErrorResult);
+  return await answerCall(host, client, { toResult: toToolResult, ...call }, toErrorResult);
 }
 
 /** Converts errors for the model to results. Clients do not show JSON-RPC errors to the model. */

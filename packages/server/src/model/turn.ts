@@ -42,6 +42,8 @@ export interface CompletedTurn extends ReportedAnswers {
   readonly status: 'completed';
   /** Result of the body, parsed by the output schema if defined. */
   readonly result: unknown;
+  /** `true` if the result is a whole result of a tool, by a saga without an output schema. */
+  readonly isContent?: true;
   readonly saga: string;
   readonly sagaId: string;
   readonly turn: number;

@@ -1,4 +1,5 @@
-import { TurnAborted, type ReplayMismatch } from '@mcp-saga/core';
+import { TurnAborted, type Program, type ReplayMismatch } from '@mcp-saga/core';
+import { completedBy } from '../wire/saga-result.ts';
 import type { Outcome } from '@mcp-saga/core/program';
 import {
   isUntouchedMismatch,
@@ -46,7 +47,7 @@ export async function elapse(
       Number.POSITIVE_INFINITY,
     );
     const outcome = await advanceFrom(program, state.program, new Map(), runtime);
-    const end = overBy(outcome, saga);
+    const end = overBy(outcome, saga, program);
     if (end !== undefined && isUntouchedMismatch(end, program))
       return { status: 'unavailable', error: end.error };
     if (end !== undefined) return { status: 'over', at, turn: end };
@@ -78,10 +79,10 @@ const quiet = {
 function overBy(
   outcome: Outcome,
   { claims, sagaId }: OpenSaga['saga'],
+  program: Program,
 ): CompletedTurn | FailedTurn | undefined {
   const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1 };
-  if (outcome.status === 'completed')
-    return { status: 'completed', result: outcome.result, ...facts };
+  if (outcome.status === 'completed') return { ...completedBy(program, outcome.result), ...facts };
   if (outcome.status !== 'failed' || outcome.error instanceof TurnAborted) return undefined;
   const { error, compensated, uncompensated } = outcome;
   return { status: 'failed', error, compensated, uncompensated, ...facts };

@@ -19,6 +19,7 @@
  * - If this process cannot continue the saga, nothing runs, and the token stays good for another
  *   one.
  */
+import { completedBy } from '../wire/saga-result.ts';
 import {
   SagaLimitExceeded,
   TurnAborted,
@@ -270,7 +271,10 @@ class TurnRun {
         case 'suspended':
           return (await suspend(this.#host, this.#request, this.#lease.isGuarded, outcome)).turn;
         case 'completed':
-          return { status: 'completed', result: outcome.result, ...factsOf(this.#request.saga) };
+          return {
+            ...completedBy(this.#request.program, outcome.result),
+            ...factsOf(this.#request.saga),
+          };
         case 'failed':
           return failed(outcome.error, outcome);
       }

@@ -112,7 +112,8 @@ function joined(part: JsonSchema, definitions: Map<string, Json>): Json {
   const moved = (reference: string): string => {
     if (reference !== '#' && !reference.startsWith('#/')) return reference;
     const [, first, second = '', ...rest] = reference.split('/');
-    const name = first === '$defs' ? renamed.get(fromPointer(second)) : undefined;
+    const name =
+      fromPointer(first ?? '') === '$defs' ? renamed.get(fromPointer(second)) : undefined;
     if (name !== undefined) return ['#/$defs', toPointer(name), ...rest].join('/');
     self ??= reserve('Output');
     return `#/$defs/${toPointer(self)}${reference.slice(1)}`;

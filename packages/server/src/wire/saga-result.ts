@@ -6,6 +6,7 @@ import {
   type ToolResult,
 } from '@mcp-saga/core';
 import { assertJson, InvalidJson, isJsonObject, isRecord, validate } from '@mcp-saga/core/program';
+import type { CompletedTurn } from '../model/turn.ts';
 import { SagaHostError } from './errors.ts';
 
 /** Complete results of bodies, by the field of their list. */
@@ -21,6 +22,16 @@ export function hasList<F extends keyof ListedResults>(
   field: F,
 ): value is ListedResults[F] {
   return typeof value === 'object' && Array.isArray((Object(value) as Fields)[field]);
+}
+
+/** The part of a completed turn that its result decides. */
+export function completedBy(
+  { output }: Partial<Pick<Program, 'output'>>,
+  result: unknown,
+): Pick<CompletedTurn, 'status' | 'result' | 'isContent'> {
+  // A value of an output schema may have a list of this name, too.
+  const isContent = output === undefined && hasList(result, 'content');
+  return { status: 'completed', result, ...(isContent && { isContent }) };
 }
 
 /**

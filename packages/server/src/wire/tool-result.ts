@@ -1,9 +1,8 @@
 import { publicMessageOf } from './errors.ts';
 import type { FailedTurn, CompletedTurn } from '../model/turn.ts';
 import { WireError } from './wire-error.ts';
-import type { Program, ToolResult } from '@mcp-saga/core';
+import type { ToolResult } from '@mcp-saga/core';
 import { moreMayHaveRun, splitUncompensated } from './interrupted-turn.ts';
-import { hasList } from './saga-result.ts';
 
 const internalError = -32603;
 
@@ -44,28 +43,8 @@ function sentences(message: string, more: readonly string[]): string {
 /** Key of this project in `_meta` and among extensions. */
 export const extensionKey = 'io.github.mcp-saga/saga';
 
-/** Finds the newest version of a saga. */
-export interface NamesSagas {
-  readonly registry: { named(name: string): Pick<Program, 'output'> | undefined };
-}
-
-/** Converts an ended saga of a host to the result of its tool, by the saga that ended. */
-export function toolResultOf({
-  registry,
-}: NamesSagas): (saga: string, turn: CompletedTurn | FailedTurn) => ToolResult {
-  return (saga, turn) => toToolResult(saga, turn, registry.named(turn.saga)?.output !== undefined);
-}
-
-/**
- * Converts an ended saga to MCP's `CallToolResult`.
- * @param isStructured - `true` if the result is a value of the output schema, which may have a list
- * named `content`, too
- */
-export function toToolResult(
-  saga: string,
-  turn: CompletedTurn | FailedTurn,
-  isStructured: boolean = false,
-): ToolResult {
+/** Converts an ended saga to MCP's `CallToolResult`. */
+export function toToolResult(saga: string, turn: CompletedTurn | FailedTurn): ToolResult {
   if (turn.status === 'failed') {
     const { compensated, uncompensated } = turn;
     return {
@@ -76,9 +55,9 @@ export function toToolResult(
         : { _meta: { [extensionKey]: { compensated, uncompensated } } }),
     };
   }
-  const { result } = turn;
+  const { result, isContent = false } = turn;
   if (typeof result === 'string') return { content: [{ type: 'text', text: result }] };
-  if (!isStructured && hasList(result, 'content')) return result;
+  if (isContent) return result as ToolResult;
   return {
     content: [{ type: 'text', text: JSON.stringify(result) }],
     structuredContent: result as { readonly [key: string]: unknown },

@@ -134,8 +134,7 @@ async function recordOf(host: HostParts, opened: OpenSaga, now: number): Promise
     keys: [],
   };
   if (elapsed.status === 'waits') return { ...record, due: elapsed.due };
-  if (elapsed.status === 'over')
-    return { ...record, ...endOf(host, claims.saga.name, elapsed.turn) };
+  if (elapsed.status === 'over') return { ...record, ...endOf(claims.saga.name, elapsed.turn) };
   if (elapsed.status === 'unavailable') {
     reportCannotContinue(host.observer, opened.saga, elapsed.error);
     return record;

@@ -122,7 +122,7 @@ function gone(
       ? {}
       : { progress: { ...record.progress, ...progress, token: record.progress.token } };
   if (turn.status !== 'suspended') {
-    const end = ended(endOf(host, turn.saga, turn));
+    const end = ended(endOf(turn.saga, turn));
     return (record) => ({ ...end(record), ...told(record) });
   }
   const { token, steps, retryAfterMs, content } = turn;
