@@ -16,6 +16,7 @@ import {
   shipped,
   welcome,
 } from './effects/run.ts';
+import * as retries from './effects/retries.ts';
 import { done, hold, pay, reserve, ship } from './effects/undo.ts';
 import { build, builds, list, publish, remind } from './effects/wait.ts';
 import { fences, pages, read } from './markdown.ts';
@@ -266,5 +267,33 @@ describe('the examples of effects that change code', () => {
       guess: guesses.shift() ?? 7,
     }));
     expect((await script.run()).result).toBe('Found in round 3.');
+  });
+});
+
+describe('the example of errors, retries, and timeouts', () => {
+  const script = testSaga(retries.pay, { input: { euros: 20 } });
+  const answer = (...statuses: readonly number[]): void => {
+    retries.statuses.splice(0, Infinity, ...statuses);
+    retries.requests.length = 0;
+  };
+
+  it('tries the same payment again after an error of the bank', async () => {
+    answer(503, 500);
+    expect((await script.run()).result).toBe('Paid 20 EUR.');
+    expect(retries.requests).toHaveLength(3);
+    expect(new Set(retries.requests).size).toBe(1);
+  });
+
+  it('does not try again after a refusal, and the saga continues', async () => {
+    answer(402);
+    expect((await script.run()).result).toBe('Use another card.');
+    expect(retries.requests).toHaveLength(1);
+  });
+
+  it('undoes a payment that may have happened', async () => {
+    answer(503, 503);
+    const run = await script.timeout.step('pay', { times: 1 }).run();
+    expect(run.error).toMatchObject({ message: 'The bank answered 503.' });
+    expect(retries.requests.at(-1)).toBe(`refund of ${retries.requests[0]}`);
   });
 });
