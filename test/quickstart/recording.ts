@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify, stripVTControlCharacters } from 'node:util';
+
 /** A line of a terminal, and the second at which it appears. */
 export interface Line {
   readonly text: string;
@@ -20,6 +24,17 @@ export function toLines(output: string): readonly Line[] {
       const parts = line.match(new RegExp(`.{1,${columns}}`, 'gu')) ?? [''];
       return parts.map((text) => ({ text, atSeconds }));
     });
+}
+
+/** Runs the quickstart with scripted answers, and draws what it prints. */
+export async function drawQuickstart(): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', 'examples/quickstart/start.ts', '--yes'],
+    { cwd: fileURLToPath(new URL('../..', import.meta.url)) },
+  );
+  const output = stripVTControlCharacters(`$ npx -y pnpm@12.21.0 start --yes\n${stdout}`);
+  return drawRecording(toLines(output), 'The quickstart: two processes serve one saga in turns');
 }
 
 /**
