@@ -65,6 +65,7 @@ export { toOwnError } from './values/errors.ts';
 export { completePolicy, retryNames, type RetryPlan } from './values/retry.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/json.ts';
+export { withoutKeys } from './values/path.ts';
 export { assertKnownOptions } from './values/known-options.ts';
 export type {
   CommitPoint,

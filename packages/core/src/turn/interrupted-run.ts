@@ -81,8 +81,8 @@ export class InterruptedRun {
   }
 
   /**
-   * Notes a step that waits for a slot. In the interrupted run, a slot may have been free before the
-   * event that ends this turn.
+   * Notes a step that waits for a slot here. In the interrupted run, a slot may have been free
+   * earlier, so the step may have run there.
    */
   held(task: Task, isKept: boolean): void {
     if (!isKept) this.#seen.add(task);

@@ -50,9 +50,10 @@ export class UndoStack {
     const work = spec.undo?.work;
     // A sealed undo runs even if the code has dropped the compensation since.
     if (this.#phase.hasBegunUndoing || (work === undefined && sealed === undefined)) return;
-    const runs =
-      sealed !== undefined || work === undefined || 'bind' in work ? toWork(sealed?.bound) : work;
-    this.#undos.push(new StepUndoing(path, spec, runs, { outcome: 'done', copy: copyResult }));
+    // Bound arguments come from the result, and are sealed with it.
+    const isBound = sealed !== undefined || work === undefined || 'bind' in work;
+    const undoWork = isBound ? toWork(sealed?.bound) : work;
+    this.#undos.push(new StepUndoing(path, spec, undoWork, { outcome: 'done', copy: copyResult }));
   }
 
   /** Adds the undo of a failed or withdrawn step with an unknown effect. */

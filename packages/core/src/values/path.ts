@@ -37,17 +37,32 @@ export function isKey(key: unknown): key is string {
 }
 
 /**
- * Prefix of the paths in a branch of `each`: `each/(key)/`. The parenthesis hides the key where the
- * keys of steps are hidden. It follows a slash, which tells the key of a branch from that of a step,
- * and the key holds neither a parenthesis nor a slash, so that no two keys give the same path.
+ * Prefix of the paths in a branch of `each`: `each/(key)/`. The key is in parentheses, so that
+ * {@link withoutKeys} removes it, too, and follows a slash, which tells it from the key of a step. It
+ * holds neither a parenthesis nor a slash, or two keys could give the same path.
  */
 export function branchPrefix(group: string, key: string): string {
   const escaped = key.replaceAll(/[%()/#]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
   return `${group}/(${escaped})/`;
 }
 
-/** The branches of `each` at the start of a path, and the rest, which may hold the key of a step. */
+/**
+ * The branches of `each` at the start of a path, whose keys hold no parenthesis, and the rest: a step,
+ * whose key may hold anything.
+ */
 const branchesAndRest = /^((?:[^(]*\/\([^)]*\)\/)*)(.*)$/s;
+
+/**
+ * Removes keys from a path, since they may be answers: `charge(7)` becomes `charge(*)`, and
+ * `each/(7)/charge` becomes `each/(*)/charge`.
+ */
+export function withoutKeys(path: string): string {
+  return path.replace(
+    branchesAndRest,
+    (_, branches: string, rest: string) =>
+      branches.replaceAll(/\([^)]*\)/g, '(*)') + rest.replace(/\(.*\)/s, '(*)'),
+  );
+}
 
 /** Author's key of a step, from the path `id(key)#2`. */
 export function keyInPath(path: string): string | undefined {

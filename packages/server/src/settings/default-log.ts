@@ -6,6 +6,7 @@ import {
   lineForPeople,
   linkOf,
   withoutLink,
+  withoutKeys,
 } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
 import { moreMayHaveRun, splitUncompensated } from '../wire/interrupted-turn.ts';
@@ -186,16 +187,3 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   guard_restarted: 'The token was issued before a restart of memoryStore().',
   used: 'The token was used with other answers, or a newer token was used.',
 };
-
-/**
- * Removes keys from the path of a step, since they may be answers: `charge(7)` becomes `charge(*)`,
- * and `each/(7)/charge` becomes `each/(*)/charge`.
- */
-export function withoutKeys(path: string): string {
-  // Keys of branches, at the start, hold no parenthesis. The key of a step may hold anything.
-  return path.replace(
-    /^((?:[^(]*\/\([^)]*\)\/)*)(.*)$/s,
-    (_, branches: string, rest: string) =>
-      branches.replaceAll(/\([^)]*\)/g, '(*)') + rest.replace(/\(.*\)/s, '(*)'),
-  );
-}

@@ -7,7 +7,7 @@
 import { warningOfNode, type RuntimeProcess } from './node-version.ts';
 import { present, troubleshootingLink, type RetryPlan } from '@mcp-saga/core/program';
 import { toStepRetry } from './step-retry.ts';
-import { durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
+import { durationOption, optionError } from '@mcp-saga/core/shared';
 import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
   AnonymousOptions,
@@ -57,9 +57,7 @@ function toInstantRefusals({
   within = 1_000,
   treatAs = 'refused',
 }: InstantRefusalOptions = {}): InstantRefusals {
-  const isNone = millisecondsOf(within) === 0;
-  const withinMs = isNone ? 0 : durationOption('answers.instantRefusals.within', within);
-  return { withinMs, treatAs };
+  return { withinMs: durationOption('answers.instantRefusals.within', within, 0), treatAs };
 }
 
 /** Checks of a caller before a turn. */

@@ -1,5 +1,6 @@
 import { completePolicy, isRecord, retryNames, type RetryPlan } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
+import type { RetryPolicy } from '@mcp-saga/core';
 import type { SagaHostOptions } from '../model/host-options.ts';
 import { assertKnown } from './known-options.ts';
 
@@ -19,9 +20,8 @@ export function toStepRetry({ steps }: Pick<SagaHostOptions, 'steps'>): RetryPla
     if (retry['when'] !== undefined && typeof retry['when'] !== 'function')
       throw optionError('steps.retry.when: expected a function.');
   }
-  const name =
-    typeof retry === 'number' ? () => 'steps.retry' : (of: string) => `steps.retry.${of}`;
-  return completePolicy(retry as number, (member, problem) =>
-    optionError(`${name(member)} ${problem}`, { type: RangeError }),
-  );
+  return completePolicy(retry as RetryPolicy | number, (member, problem) => {
+    const name = typeof retry === 'number' ? 'steps.retry' : `steps.retry.${member}`;
+    return optionError(`${name} ${problem}`, { type: RangeError });
+  });
 }

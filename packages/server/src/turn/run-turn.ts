@@ -36,6 +36,7 @@ import {
   type Outcome,
   type Runtime,
   type StepEvent,
+  withoutKeys,
 } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 import { createSecret } from '@mcp-saga/seal';
@@ -48,7 +49,6 @@ import {
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-answers.ts';
-import { withoutKeys } from '../settings/default-log.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';

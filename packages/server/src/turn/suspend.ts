@@ -6,6 +6,7 @@ import {
   type CommitPoint,
   type SuspendedOutcome,
   sealedBytes,
+  withoutKeys,
 } from '@mcp-saga/core/program';
 import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import { abandonedExpiry, expiryOf, digestRequestId, sealSaga } from '../token/sealed-saga.ts';
@@ -17,7 +18,6 @@ import type { TurnRequest } from './turn-request.ts';
 import { noteSuspended } from './settle.ts';
 import { isOwnTurn, resumableOf, type Holder } from '../model/holder.ts';
 import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
-import { withoutKeys } from '../settings/default-log.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import { noteSaga } from '../token/saga-of-turn.ts';
 

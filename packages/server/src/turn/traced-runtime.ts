@@ -1,8 +1,13 @@
-import { present, type Runtime, type StepCall, type StepEvent } from '@mcp-saga/core/program';
+import {
+  present,
+  type Runtime,
+  type StepCall,
+  type StepEvent,
+  withoutKeys,
+} from '@mcp-saga/core/program';
 import { errorTypeOf, within } from './traced-turn.ts';
 import type { StepIds } from '../wire/step-answers.ts';
 import { quietly } from '../settings/observer-hooks.ts';
-import { withoutKeys } from '../settings/default-log.ts';
 import type { StepSpan, TracedStep, TurnSpan } from '../model/telemetry.ts';
 
 /** Runtime of a traced turn: the code of each step runs within its own span. */

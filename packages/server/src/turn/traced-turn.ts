@@ -1,7 +1,7 @@
-import { present } from '@mcp-saga/core/program';
+import { present, withoutKeys } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
-import { isWanted, withoutKeys } from '../settings/default-log.ts';
+import { isWanted } from '../settings/default-log.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { Observer } from '../settings/host-parts.ts';
 import type { TurnRequest } from './turn-request.ts';

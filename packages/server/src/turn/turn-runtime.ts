@@ -1,5 +1,5 @@
 import type { Awaitable, Services } from '@mcp-saga/core';
-import { present, type Runtime, type StepEvent } from '@mcp-saga/core/program';
+import { present, type Runtime, type StepEvent, withoutKeys } from '@mcp-saga/core/program';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { runtimeOutside } from '../outside/tickets/runtime-outside.ts';
 import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
@@ -16,7 +16,6 @@ import { checkedResult } from '../wire/saga-result.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import { elicitationIdOf } from '../wire/step-requests.ts';
 import { assertKeepable } from '../token/guard-records.ts';
-import { withoutKeys } from '../settings/default-log.ts';
 import { longestTimerMs, neverAborted } from '../settings/clock.ts';
 
 // Characters of the digest of a question: 96 bits.

@@ -59,12 +59,12 @@ export function resultSchemaOf(saga: Program): JsonSchema | undefined {
   if (saga.output === undefined) return undefined;
   const known = listed.get(saga);
   if (known !== undefined) return known;
-  const made = madeFor(saga);
+  const made = unionFor(saga);
   listed.set(saga, made);
   return made;
 }
 
-function madeFor(saga: Program): JsonSchema {
+function unionFor(saga: Program): JsonSchema {
   const programs: readonly Pick<Program, 'output'>[] = [
     saga,
     ...saga.previous.map((older) => older.saga),
@@ -80,12 +80,12 @@ function madeFor(saga: Program): JsonSchema {
   // MCP demands the type also of a union.
   if (parts.length === 1 && only !== undefined) return { type: 'object', ...only };
   const definitions = new Map<string, Json>();
-  const anyOf = parts.map((part) => joined(part, definitions));
+  const anyOf = parts.map((part) => addPart(part, definitions));
   if (definitions.size === 0) return { type: 'object', anyOf };
   return { type: 'object', anyOf, $defs: Object.fromEntries(definitions) };
 }
 
-/** Writes an output without `$id`, which clients accept once, and every client lists again. */
+/** Writes an output without `$id`: a validator refuses a second schema with the ID of a first one. */
 function writtenOutput(output: Schema): JsonSchema {
   const { $id: id, ...written } = toJsonSchema(output, 'output');
   if (typeof id !== 'string') return written;
@@ -93,38 +93,43 @@ function writtenOutput(output: Schema): JsonSchema {
   return withReferences(written, (reference) => {
     if (!reference.startsWith(base)) return reference;
     const rest = reference.slice(base.length);
-    return rest === '' ? '#' : rest.startsWith('#') ? rest : reference;
+    if (rest === '') return '#';
+    return rest.startsWith('#') ? rest : reference;
   });
 }
 
-/** Returns a schema as a part of a larger one, and adds its definitions to those of that schema. */
-function joined(part: JsonSchema, definitions: Map<string, Json>): Json {
-  const { $defs: own, ...root } = part;
-  const names = Object.keys(isJsonObject(own) ? own : {});
-  const renamed = new Map<string, string>();
-  const reserve = (name: string): string => {
-    const free = freeName(name, definitions);
-    definitions.set(free, {});
-    return free;
-  };
-  for (const name of names) renamed.set(name, reserve(name));
-  let self: string | undefined;
-  const moved = (reference: string): string => {
+/**
+ * Returns a schema as a part of a union, and adds its definitions to those of the union. Names that
+ * other parts have taken get a number, and references follow.
+ */
+function addPart(part: JsonSchema, definitions: Map<string, Json>): Json {
+  const { $defs, ...root } = part;
+  const own = isJsonObject($defs) ? $defs : {};
+  const nameOf = new Map(Object.keys(own).map((name) => [name, reserve(name, definitions)]));
+  // Reserved at the first reference to the root, or into it.
+  let rootName: string | undefined;
+  const follow = (reference: string): string => {
     if (reference !== '#' && !reference.startsWith('#/')) return reference;
-    const [, first, second = '', ...rest] = reference.split('/');
-    const name =
-      fromPointer(first ?? '') === '$defs' ? renamed.get(fromPointer(second)) : undefined;
+    const [, first = '', second = '', ...rest] = reference.split('/');
+    const name = fromPointer(first) === '$defs' ? nameOf.get(fromPointer(second)) : undefined;
     if (name !== undefined) return ['#/$defs', toPointer(name), ...rest].join('/');
-    self ??= reserve('Output');
-    return `#/$defs/${toPointer(self)}${reference.slice(1)}`;
+    rootName ??= reserve('Output', definitions);
+    return `#/$defs/${toPointer(rootName)}${reference.slice(1)}`;
   };
-  const rewritten = withReferences(root, moved);
-  for (const [name, free] of renamed)
-    definitions.set(free, withReferences((own as JsonSchema)[name] as Json, moved));
-  // What refers to its own root needs a name there. Definitions are what all readers know.
-  if (self === undefined) return rewritten;
-  definitions.set(self, rewritten);
-  return { $ref: `#/$defs/${toPointer(self)}` };
+  const rewritten = withReferences(root, follow);
+  for (const [name, free] of nameOf)
+    definitions.set(free, withReferences(own[name] as Json, follow));
+  // `#` is the root of the union now, so a part that refers to its own root becomes a definition.
+  if (rootName === undefined) return rewritten;
+  definitions.set(rootName, rewritten);
+  return { $ref: `#/$defs/${toPointer(rootName)}` };
+}
+
+/** Takes a name of a definition that is still free. */
+function reserve(name: string, definitions: Map<string, Json>): string {
+  const free = freeName(name, definitions);
+  definitions.set(free, {});
+  return free;
 }
 
 function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
@@ -151,17 +156,17 @@ function withReferences<T extends Json>(schema: T, to: (reference: string) => st
 function withReferences(schema: Json, to: (reference: string) => string): Json {
   if (Array.isArray(schema)) return schema.map((part: Json) => withReferences(part, to));
   if (!isJsonObject(schema) || typeof schema['$id'] === 'string') return schema;
-  return mapped(schema, (value, key) => {
+  return mapValues(schema, (value, key) => {
     if (ofData.has(key)) return value;
     if (key === '$ref' || key === '$dynamicRef')
       return typeof value === 'string' ? to(value) : value;
     return ofSchemas.has(key) && isJsonObject(value)
-      ? mapped(value, (part) => withReferences(part, to))
+      ? mapValues(value, (part) => withReferences(part, to))
       : withReferences(value, to);
   });
 }
 
-function mapped(object: JsonSchema, map: (value: Json, key: string) => Json): JsonSchema {
+function mapValues(object: JsonSchema, map: (value: Json, key: string) => Json): JsonSchema {
   // From entries: `__proto__` is a valid name.
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }

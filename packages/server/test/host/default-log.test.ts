@@ -16,7 +16,7 @@ import {
 import { asking } from '../fixtures/sagas.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
-import { withoutKeys } from '../../src/settings/default-log.ts';
+import { withoutKeys } from '@mcp-saga/core/program';
 import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const keys = generateKey();

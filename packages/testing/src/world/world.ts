@@ -202,11 +202,10 @@ export class World {
       ...(denied.has('elicitation') ? {} : { form: {} }),
       ...(denied.has('elicitation.url') ? {} : { url: {} }),
     };
+    const sampling = denied.has('sampling.tools') ? {} : { tools: {} };
     return {
       ...(Object.keys(modes).length === 0 ? {} : { elicitation: modes }),
-      ...(denied.has('sampling')
-        ? {}
-        : { sampling: denied.has('sampling.tools') ? {} : { tools: {} } }),
+      ...(denied.has('sampling') ? {} : { sampling }),
       ...(denied.has('roots') ? {} : { roots: {} }),
     };
   }

@@ -301,13 +301,9 @@ function assertSuspends({
   const given: unknown = suspends;
   if (given !== false)
     throw new AuthoringError(`suspends of saga '${name}' must be false, or undefined.`);
-  const other =
-    task !== undefined
-      ? 'task'
-      : needs.length > 0
-        ? 'needs'
-        : modelAnswers !== undefined && 'modelAnswers';
-  if (other !== false)
+  const excluded = { task, needs: needs.length > 0 ? needs : undefined, modelAnswers };
+  const [other] = Object.entries(excluded).find(([, value]) => value !== undefined) ?? [];
+  if (other !== undefined)
     throw new AuthoringError(
       `Saga '${name}' has \`suspends: false\`, so \`${other}\` does not apply: it never asks and never waits. Remove one of the two.`,
     );

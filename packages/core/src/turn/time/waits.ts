@@ -134,11 +134,11 @@ export function isChance(task: Task, type: EntryType, began: number): boolean {
   // A repetition cannot claim the step again, and gets an unknown outcome.
   if (spec.kind === 'step' && spec.once && type !== 'retry') return true;
   // The events after the undo of a step do not depend on the outcome.
-  if (spec.kind === 'step')
-    return (
-      (spec.reads ? type !== 'retry' : type === 'failed' || type === 'unknown') &&
-      spec.of === undefined
-    );
+  if (spec.kind === 'step') {
+    if (spec.of !== undefined) return false;
+    if (spec.reads) return type !== 'retry';
+    return type === 'failed' || type === 'unknown';
+  }
   return spec.kind === 'poll' && type !== 'cannot' && type !== 'withdrawn';
 }
 
