@@ -158,7 +158,7 @@ describe('the output of mcp-saga', () => {
       "paying: crash …
       --
       FAIL  paying: crash
-            When the process dies after 'pay': 'pay' happens twice. The step runs in the first request, before the client has a token: the client can only start a new saga, with new idempotency keys. Give the step an undo or \`once: true\`, which make it wait for a token, or put a question or checkpoint() before the step. If the step only reads, give it reads: true. If a second effect does no harm, pass { harmless: ['pay'] }, or { firstRequest: 'accept' } for all first steps.
+            When the process dies after 'pay': 'pay' happens twice. The step runs in the first request, before the client has a token: the client can only start a new saga, with new idempotency keys. Give the step an undo or \`once: true\`, which make it wait for a token, or put a question or checkpoint() before the step. If the step only reads, set reads: true. If a second effect does no harm, pass { harmless: ['pay'] }, or { firstRequest: 'accept' } for all first steps.
             
             The smallest case, to paste into a test:
             

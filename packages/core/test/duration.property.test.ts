@@ -29,7 +29,7 @@ describe('a duration', () => {
     expect(duration(text)).toBe(ms);
   });
 
-  it('is nothing else', () => {
+  it('is neither a string without a unit, nor another value', () => {
     const texts = ['', '5', 's', '5 s', ' 5s', '-5s', '+5s', '1e3s', '5sec', '5S', '.5s', '5.s'];
     for (const text of [...texts, '5s ', '5s5m', '٥s', 'Infinitys', '0x5s'])
       expect(() => duration(text)).toThrow(RangeError);
@@ -39,7 +39,7 @@ describe('a duration', () => {
       expect(() => duration(other as never)).toThrow(RangeError);
   });
 
-  it('is no duration if it is any other text', () => {
+  it('is no string of another form', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!/^\d+(\.\d+)?(ms|[smhd])$/.test(text));
@@ -48,16 +48,20 @@ describe('a duration', () => {
     );
   });
 
-  it('of an option of a host is more than 0', () => {
+  it('of a host option is more than 0, or from 0 where a time may be over at once', () => {
+    expect(durationOption('maxHold', '0s', 0)).toBe(0);
+    expect(() => durationOption('maxHold', -1, 0)).toThrow(
+      /^maxHold must be a duration of 0 or more/,
+    );
     expect(durationOption('lease', '1m')).toBe(60_000);
     expect(durationOption('lease', Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
     for (const wrong of [0, -1, Number.NaN, '0s', '1 min', null])
       expect(() => durationOption('lease', wrong as Duration)).toThrow(
-        /^lease must be more than 0/,
+        /^lease must be a duration of more than 0/,
       );
   });
 
-  it('of an effect is never shown if it is a text, which could hold an answer', () => {
+  it('of an effect is never shown in an error if it is a string, which could hold an answer', () => {
     const error = thrown(() => step('pay', () => 1, { timeout: 'my secret' as never }));
     expect(isAuthoringError(error)).toBe(true);
     expect(String(error)).not.toContain('secret');

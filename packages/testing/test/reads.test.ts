@@ -60,7 +60,7 @@ describe('a step that only reads', () => {
       await explore(failing(true));
       const message = await messageOf(explore(failing(false)));
       expect(message).toContain(
-        "If the step only reads, give it reads: true. If the effect does no harm, pass { harmless: ['look'] }.",
+        "If the step only reads, set reads: true. If the effect does no harm, pass { harmless: ['look'] }.",
       );
     },
   );
@@ -68,12 +68,12 @@ describe('a step that only reads', () => {
   it('is advised if a step repeats in the first request, or without its key', async () => {
     const message = await messageOf(crashEverywhere(scriptOf(looking(false))));
     expect(message).toContain(
-      "If the step only reads, give it reads: true. If a second effect does no harm, pass { harmless: ['look'] }, or { firstRequest: 'accept' }",
+      "If the step only reads, set reads: true. If a second effect does no harm, pass { harmless: ['look'] }, or { firstRequest: 'accept' }",
     );
     const again = await messageOf(
       crashEverywhere(scriptOf(looking(false)), { firstRequest: 'accept' }),
     );
-    expect(again).toContain('If the step only reads, give it reads: true. If a repetition does no');
+    expect(again).toContain('If the step only reads, set reads: true. If a repetition does no');
   });
 
   it('may not do or undo an effect of a provider', async () => {

@@ -39,8 +39,8 @@ export interface KeyedEachOptions<T> extends EachOptions<T> {
 }
 
 /**
- * As many as connections in the default pool of the common drivers for databases. Without a limit,
- * a list of a thousand items would be a thousand requests to a provider at once.
+ * The size of the default pool of common database drivers. Without a limit, a thousand items would
+ * send a thousand requests at once.
  */
 const defaultLimit = 10;
 
@@ -88,7 +88,7 @@ export function each<T, B>(
   const taken = new Map<string, number>();
   const branches = items.map((item: T, index) => {
     const name: unknown = key === undefined ? ownKeyOf(item) : key(item, index);
-    // By position, because a key may be an answer.
+    // Errors name items by position: a key may be an answer, which must not reach a log.
     if (!isKey(name)) {
       throw new AuthoringError(
         `each: the key of item ${index} must be a string of 1 to 256 characters.` +

@@ -33,6 +33,6 @@ export function pivot(id: string): ForkSensitiveCommand<void> {
  */
 export function abort(reason: string): Command<never> {
   if (typeof reason !== 'string' || reason === '')
-    throw new AuthoringError('abort() needs a reason, a text for the client.');
+    throw new AuthoringError('abort() needs a reason: a string, which the client receives.');
   return command<never>({ kind: 'abort', reason });
 }

@@ -100,10 +100,10 @@ export interface StepOptions<
    */
   readonly compress?: boolean;
   /**
-   * `true` for a step without an effect, such as a read of a database. It may run again, and nothing
-   * has to undo or name it: the explorers of `@mcp-saga/testing` accept both, a step of unknown
-   * outcome counts as failed, and the step may run before a question that was created and not yet
-   * asked. It is still recorded once. Excludes `compensate`, `unknown`, `undo`, and `once`. Default
+   * `true` for a step without an effect, such as a read of a database. Its result is recorded once,
+   * but it may run again, and nothing has to undo it: the explorers of `@mcp-saga/testing` accept
+   * both, an unknown outcome counts as failed, and the step may run while a question is created and
+   * not yet asked. Cannot be combined with `compensate`, `unknown`, `undo`, and `once`. Default
    * `false`.
    */
   readonly reads?: CheckedReads<Undo, Once>;

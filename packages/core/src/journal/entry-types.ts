@@ -204,8 +204,8 @@ export function writtenDigest({ type, text, answer }: NewEntry): number | undefi
 }
 
 /**
- * `true` if an entry contains a value of the server. The client has seen the questions it answered,
- * with the keys in their paths.
+ * `true` if an entry may hold a value that the client has not seen. It has seen each question that it
+ * answered, with the keys in its path.
  */
 export function isWithheld({ path, fingerprint, answer }: NewEntry, hidesPaths: boolean): boolean {
   const isAsked = answer !== undefined && answer.provenance !== 'server';

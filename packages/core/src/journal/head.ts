@@ -37,7 +37,7 @@ interface Written {
   /** Absent: `client`. */
   readonly input?: 'server';
   readonly progress?: number;
-  /** Absent: none, as of `waits`. */
+  /** Absent if no question is open. `waits` is written in the same way. */
   readonly asked?: Head['asked'];
   readonly waits?: Head['waits'];
   /** Absent: none. Null: unknown. */

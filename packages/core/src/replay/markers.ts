@@ -174,6 +174,6 @@ export function undeclaredForks(id: string): AuthoringError {
 /** Error for a command that asks or waits in a saga that must not. */
 export function cannotSuspend(what: string): AuthoringError {
   return new AuthoringError(
-    `${what} asks or waits, but its saga has \`suspends: false\`. Remove the option, so that clients learn how to continue a call.`,
+    `${what} asks or waits, but its saga has \`suspends: false\`. Remove the option: the tool then lists the arguments with which a client continues a call.`,
   );
 }

@@ -19,10 +19,11 @@ export function problemOfDuration(value: Duration, least: Least): string | undef
   const ms = millisecondsOf(value);
   if (Number.isFinite(ms) && (least === 0 ? ms >= 0 : ms > 0)) return undefined;
   const bound = least === 0 ? '0 or more' : 'more than 0';
-  return `is ${shown(value)}. Give ${durationForms}, which is finite, and ${bound}.`;
+  return `is ${shown(value)}. Use ${durationForms}. It must be finite, and ${bound}.`;
 }
 
-// A caller without types may pass any value, and a text could hold an answer.
+// A caller without types may pass any value, and a string could hold an answer.
 function shown(value: unknown): string {
+  if (typeof value === 'string') return 'not a duration';
   return typeof value === 'number' ? String(value) : `of type ${typeof value}`;
 }

@@ -27,8 +27,8 @@ export interface ClientHolder {
    */
   readonly returns?: 'itself' | 'told';
   /**
-   * Asked at the kept turn of a repeated request, if its token was used since: `true` if the saga
-   * has become a task, which alone goes on with it. Default: it has not.
+   * Called when a repeated request finds its stored turn, and the token of that turn was used since.
+   * Returns `true` if the saga has become a task: then only the task goes on. Default: it has not.
    */
   readonly isTask?: (turn: SuspendedTurn) => Promise<boolean>;
   readonly resumable?: ResumableRequest;

@@ -33,8 +33,8 @@ export interface HostLimits {
   /** Lifetime of each token, rounded up to whole milliseconds. @default '1h' */
   readonly tokenTtl: Duration;
   /**
-   * Lifetime of a saga, rounded up to whole milliseconds. All tokens expire by then, except tokens that
-   * only continue compensation. A longer `sleep` throws `ClientCannot`.
+   * Lifetime of a saga, rounded up to whole milliseconds. All tokens expire by then, except tokens
+   * that only continue compensation. A longer `sleep` throws `ClientCannot`.
    * @default '7d'
    */
   readonly maxLifetime: Duration;
@@ -48,8 +48,8 @@ export interface HostLimits {
    */
   readonly maxHold: Duration;
   /**
-   * Time limit of `onSuspended` and `onSettled`. Afterwards, `onError` gets
-   * `hook_timeout`. @default '10s'
+   * Time limit of `onSuspended`, of `onSettled`, and of each call of the queue. Afterwards, the
+   * request goes on, and `onError` gets `hook_timeout`. @default '10s'
    */
   readonly hookTimeout: Duration;
 }

@@ -81,8 +81,8 @@ export interface TaskOptions {
 }
 
 /**
- * What callers without a user may do. Each is a decision of its own: whoever has a token, a task ID,
- * or a key, as from a log, then has what it leads to.
+ * What callers without a user may do. Allow each separately: without users, a token, a task ID, or a
+ * key is the only secret, and whoever finds it in a log controls the saga.
  */
 export interface AnonymousOptions {
   /**
@@ -215,8 +215,8 @@ export interface GuardOptions {
   readonly store?: SagaStore;
   /**
    * Time after which a repeated request may take over a turn whose process has died or stands
-   * still. It is above `limits.turnBudget`. A process that lives renews its lease
-   * every third of this time. @default '60s'
+   * still. The host warns if it is less than `limits.turnBudget`. A process that lives renews its
+   * lease every third of this time. @default '60s'
    */
   readonly lease?: Duration;
   /**

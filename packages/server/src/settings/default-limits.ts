@@ -1,5 +1,5 @@
 import type { Duration } from '@mcp-saga/core';
-import { durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
+import { durationOption, optionError } from '@mcp-saga/core/shared';
 import type { HostLimits, ResolvedLimits } from '../model/host-limits.ts';
 
 const mebibyte = 1024 * 1024;
@@ -44,8 +44,7 @@ function checked(name: string, value: Duration): number {
   if (!times.has(name)) return wholeNumber(path, value);
   // Tokens contain whole milliseconds.
   if (name === 'tokenTtl' || name === 'maxLifetime') return wholeDuration(path, value);
-  if (name === 'maxHold' && millisecondsOf(value) === 0) return 0;
-  return durationOption(path, value);
+  return durationOption(path, value, name === 'maxHold' ? 0 : 'more than 0');
 }
 
 /** Checks a count of a host option. Throws RangeError. */

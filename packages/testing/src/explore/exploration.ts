@@ -366,5 +366,5 @@ export function isHarmless(
 
 /** Advice for a step that is reported although it does no harm. `what`: what does none. */
 export function unlessHarmless(id: string, what: string): string {
-  return `If the step only reads, give it reads: true. If ${what} does no harm, pass { harmless: ['${id}'] }`;
+  return `If the step only reads, set reads: true. If ${what} does no harm, pass { harmless: ['${id}'] }`;
 }

@@ -28,8 +28,8 @@ export function forgotten(
         'to the step, which undoes the effect by its result or by stepKey, and sends idempotencyKey with the undo. ' +
         `If there is no way back, yield* pivot(…). ${unlessHarmless(left.id, 'the effect')}.`
       : `the outcome of '${left.id}' is unknown, the saga failed, and its error does not name '${left.id}'. Add ` +
-        "`unknown: 'compensate'` to the step, whose `compensate` then finds the effect by stepKey, or at least `compensate`, to name " +
-        `the step as uncompensated. ${unlessHarmless(left.id, 'the effect')}.`;
+        "`unknown: 'compensate'` to the step, whose `compensate` then finds the effect by stepKey, or at least `compensate`, so that " +
+        `the saga reports the step. ${unlessHarmless(left.id, 'the effect')}.`;
     return { what, expects };
   }
   const order = happened.map(({ id }) => id).toReversed();

@@ -106,7 +106,8 @@ export async function runStep(
   if (signal.aborted) return later(task, task.attempts, 0);
   const refused = await claimOnce(task, spec, runtime, idempotencyKey);
   if (refused !== undefined) return refused;
-  // Only its author may repeat a step that must run at most once. An undo has a policy of its own.
+  // The default of the host must not repeat a step that runs at most once: only the `retry` of the
+  // step may. An undo has a policy of its own.
   const retry = spec.retry ?? task.retry ?? (spec.once ? undefined : runtime.effects.stepRetry);
   for (let attempt = task.attempts + 1; ; attempt += 1) {
     // Aborted while the key was derived: the step has not run.
