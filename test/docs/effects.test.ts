@@ -284,10 +284,17 @@ describe('the example of errors, retries, and timeouts', () => {
     expect(new Set(retries.requests).size).toBe(1);
   });
 
-  it('does not try again after a refusal, and the saga continues', async () => {
+  it('does not try again after a refusal, and tells the client', async () => {
     answer(402);
-    expect((await script.run()).result).toBe('Use another card.');
+    expect((await script.run()).error).toMatchObject({ message: 'Use another card.' });
     expect(retries.requests).toHaveLength(1);
+  });
+
+  it('undoes a payment of unknown outcome although a later attempt was refused', async () => {
+    answer(402);
+    const run = await script.timeout.step('pay', { times: 1 }).run();
+    expect(run.error).toMatchObject({ message: 'Use another card.' });
+    expect(retries.requests.at(-1)).toBe(`refund of ${retries.requests[0]}`);
   });
 
   it('undoes a payment that may have happened', async () => {

@@ -1,4 +1,4 @@
-import { saga, SagaError, step, StepError } from '@mcp-saga/server';
+import { abort, saga, SagaError, step, StepError } from '@mcp-saga/server';
 import { z } from 'zod';
 
 /** Statuses that the bank answers with, in order; after the last, it accepts the payment. */
@@ -42,8 +42,9 @@ export const pay = saga(
         },
       );
     } catch (error) {
-      if (error instanceof StepError && error.code === 'card_refused') return 'Use another card.';
-      throw error; // the payment may have happened: undo it
+      const isRefused = error instanceof StepError && error.code === 'card_refused';
+      if (!isRefused) throw error;
+      return yield* abort('Use another card.'); // an earlier attempt may have paid
     }
     return `Paid ${euros} EUR.`;
   },

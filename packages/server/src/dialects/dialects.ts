@@ -33,7 +33,8 @@ export function dialectOf(call: ClientCall, host: SagaHostCore): Dialect {
   if (isRefused(call)) return tasks;
   const carrying = dialects.find((dialect) => dialect.carries(call));
   if (carrying !== undefined) return carrying;
-  // Such a saga never needs its client. A repeated call may be of an older version, which may.
+  // A saga with `suspends: false` never needs its client. But the call may belong to an older
+  // version, which asks or waits.
   const isAtOnce = call.saga.suspends === false && !mayEndUnfinished(call.saga);
   if (isAtOnce && !isResumed(call)) return atOnce;
   // A call that ended with a resume token does not become a task.

@@ -1,7 +1,11 @@
 import { clientRounds, maxAnswers } from '../model/host-limits.ts';
-import { present, questionHasChanged, troubleshootingLink } from '@mcp-saga/core/program';
+import {
+  present,
+  questionHasChanged,
+  troubleshootingLink,
+  withoutKeys,
+} from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
-import { withoutKeys } from '../settings/default-log.ts';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { ClientHolder } from '../model/holder.ts';
