@@ -487,7 +487,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 
   // Waits
-  ['sleep() of a text', yields(() => sleep('5 sec' as Any)), 'sleep() is of type string'],
+  ['sleep() of a text', yields(() => sleep('5 sec' as Any)), 'sleep() is not a duration'],
   ['sleep() of NaN', yields(() => sleep(Number.NaN)), 'sleep() is NaN'],
   ['sleep() below 0', yields(() => sleep(-1)), '0 or more'],
   ['sleep() of an invalid date', yields(() => sleep(new Date('x'))), 'date of sleep() is invalid'],
