@@ -56,7 +56,10 @@ export const requirements: readonly Requirement[] = [
   held('E4', 'Compensation with a known and with an unknown outcome.'),
   held('E5', 'A pivot stops backward recovery.'),
   held('E6', 'Abort and cancel cannot be swallowed; finally runs first.'),
-  held('E7', 'Forks are declared before the first effect that needs it.'),
+  held(
+    'E7',
+    'A step with an undo, a pivot, or `once` runs only if each token counts once, or the saga declares `reuse`.',
+  ),
   held('E8', 'A host can undo what an absent client left behind.'),
   held('E9', 'An effect of unknown outcome is never reported as one that did not happen.'),
   held('E10', 'A failure told to the client is final only when the saga is over.'),

@@ -23,7 +23,6 @@ export const bookTrip = saga(
     description: 'Books a hotel, a flight and a car, asks whether that is right, and pays',
     input: z.object({ city: z.string() }),
     // An older token must not undo a paid trip, so the host needs a guard.
-    forks: 'refuse',
   },
   function* ({ city }) {
     for (const what of ['hotel', 'flight', 'car']) yield* book(what, city);

@@ -10,7 +10,7 @@ export const triageIncident = machineSaga(
     description: 'Opens a room for an incident, and finds out who takes it and how severe it is',
     input: z.object({ service: z.string(), symptom: z.string() }),
     // An older token can close a room again and fail over at most once, which does no harm.
-    forks: 'accept',
+    reuse: 'ok',
   },
   triage,
 );

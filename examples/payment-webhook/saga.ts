@@ -15,7 +15,6 @@ export const order = saga(
     description: 'Orders goods, and ships them when they are paid',
     input: z.object({ order: z.string(), cents: z.int().positive() }),
     // Required by the queue, which ships when the client is gone.
-    forks: 'refuse',
   },
   function* ({ order: name, cents }) {
     yield* step(

@@ -12,7 +12,7 @@ export const provision = saga(
     description: 'Creates a machine that the user may look at before keeping it',
     input: z.object({ size: z.enum(['small', 'large']) }),
     // An older token can only remove the machine again, which does no harm.
-    forks: 'accept',
+    reuse: 'ok',
   },
   function* ({ size }) {
     // The effect precedes the question, and runs once even if the question is asked again or by

@@ -20,7 +20,7 @@ let requests: string[] = [];
 
 const Name = z.object({ name: z.string() });
 
-const greet = saga({ name: 'greet', version: '1', forks: 'refuse' }, function* () {
+const greet = saga({ name: 'greet', version: '1' }, function* () {
   const first = yield* elicit('first', { message: 'First name?', schema: Name });
   yield* step('note', () => {
     beforeStep = entered.slice();

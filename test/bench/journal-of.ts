@@ -43,7 +43,7 @@ function fromToken(state: ProgramState): ProgramState {
 /** Runtime without a host: no clock, no randomness, no hooks. */
 function idleRuntime(): Runtime {
   return {
-    saga: { id: 'bench', checkResult: async (result) => result },
+    saga: { generation: 0, id: 'bench', checkResult: async (result) => result },
     turn: { number: 1, tokenBytes: 0, deadline: undefined, commitsEach: false },
     request: { capabilities: undefined, user: undefined, signal: new AbortController().signal },
     time: {

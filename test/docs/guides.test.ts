@@ -394,7 +394,7 @@ describe('call a saga from a client', () => {
 
 it('continues an approval with other times until such a time has passed', async () => {
   const asking = (times: object) =>
-    saga({ name: 'hire', version: '1', forks: 'accept' }, function* () {
+    saga({ name: 'hire', version: '1', reuse: 'ok' }, function* () {
       const deliver = (): void => undefined;
       const given = {
         remindEvery: 4,

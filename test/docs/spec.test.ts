@@ -28,7 +28,7 @@ const messages = [...page.matchAll(/<!-- message: (\w+) -->\s*```json\n([\s\S]*?
 );
 
 const Sure = z.object({ sure: z.boolean() });
-const everything = saga({ name: 'everything', version: '1', forks: 'refuse' }, function* () {
+const everything = saga({ name: 'everything', version: '1' }, function* () {
   yield* step('reserve', () => 'r1', { compensate: () => undefined, label: 'the reservation' });
   yield* sleep(60_000);
   yield* all({

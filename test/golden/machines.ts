@@ -50,7 +50,7 @@ const kid = setup({
 
 /** Regions, a child machine, a spawned one, history, a delay, and effects that can be undone. */
 const triage = machineSaga(
-  { name: 'triage', version: '1', input: z.object({ topic: z.string() }), forks: 'accept' },
+  { name: 'triage', version: '1', input: z.object({ topic: z.string() }), reuse: 'ok' },
   setup({
     types: {
       input: {} as { topic: string },

@@ -75,7 +75,7 @@ const survey = saga(
   },
 );
 
-const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+const order = saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
   yield* step('reserve', effect('reserved'), { compensate: effect('released') });
   yield* step('charge', () => 7, { compensate: refund.for(({ result }) => ({ amount: result })) });
   const { name } = yield* elicit('name', { message: 'To whom?', schema: Name });
@@ -91,7 +91,7 @@ const rest = saga({ name: 'rest', version: '1' }, function* () {
   return yield* step('wake', effect('awake'));
 });
 
-const keyed = saga({ name: 'keyed', version: '1', forks: 'accept' }, function* () {
+const keyed = saga({ name: 'keyed', version: '1', reuse: 'ok' }, function* () {
   for (const key of ['a', 'b(c)', 'a']) {
     yield* step('charge', effect(`charged ${key}`), {
       key,

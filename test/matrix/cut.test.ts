@@ -12,7 +12,7 @@ const Go = z.object({ go: z.boolean() });
 const accept = { action: 'accept', content: { go: true } };
 
 /** A saga with a step in each of its three turns, and the runs of the steps. */
-function work(forks: 'accept' | 'refuse') {
+function work(reuse?: 'ok') {
   const runs: { readonly id: string; readonly key: string }[] = [];
   const gate: { cut: (() => void) | undefined } = { cut: undefined };
   const effect = (id: string) =>
@@ -28,7 +28,7 @@ function work(forks: 'accept' | 'refuse') {
         setTimeout(resolve, 200);
       });
     });
-  const made = saga({ name: 'work', version: '1', forks }, function* () {
+  const made = saga({ name: 'work', version: '1', reuse }, function* () {
     yield* effect('before');
     yield* elicit('first', { message: 'First?', schema: Go });
     yield* effect('between');
@@ -135,7 +135,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
   it.each([0, 1, 2])(
     '[E1] [R1] a repeated request in turn %i keeps one idempotency key for each effect',
     async (turn) => {
-      const { made, runs, gate } = work('accept');
+      const { made, runs, gate } = work('ok');
       const url = await served(made);
       let sent = 0;
       const result = await way.see(async (method, params) => {
@@ -160,7 +160,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
   it.each([1, 2])(
     '[T13] a guarded saga cut in turn %i completes, and rejects other answers',
     async (turn) => {
-      const { made, runs, gate } = work('refuse');
+      const { made, runs, gate } = work();
       const url = await served(made, memoryStore());
       let sent = 0;
       const result = await way.see(async (method, params) => {

@@ -41,7 +41,7 @@ function counted(name: string, store: SagaStore): SagaStore {
 /** Asks, acts, asks again, and acts: two turns after the first one. */
 function orderWith(task?: 'prefer'): Program {
   return saga(
-    { name: 'order', version: '1', forks: 'refuse', ...(task && { task }), input: z.object({}) },
+    { name: 'order', version: '1', ...(task && { task }), input: z.object({}) },
     function* () {
       const { target } = yield* elicit('step-first', { message: 'Where?', schema: Where });
       yield* step('reserve', () => target);

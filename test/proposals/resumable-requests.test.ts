@@ -229,7 +229,7 @@ testStatements(proposal, [
     says: 'a request that was cancelled is answered with an error',
     holds: async (era) => {
       const guard = memoryStore({ clock: testClock() });
-      const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
+      const guarded = saga({ name: 'guarded', version: '1' }, function* () {
         yield* sleep(90_000);
         return 'waited';
       });

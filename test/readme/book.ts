@@ -5,7 +5,7 @@ const input = z.object({ room: z.string() });
 
 /** Holds a room, and releases it if the user declines. */
 export const book: Saga<typeof input, undefined> = saga(
-  { name: 'book', version: '1', input, forks: 'refuse' },
+  { name: 'book', version: '1', input },
   function* ({ room }) {
     yield* step('hold', () => room, {
       compensate: () => undefined,

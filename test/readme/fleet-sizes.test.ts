@@ -115,7 +115,7 @@ async function expectSizes(column: string, { store, bytes, entries }: Measured):
 
   const links: string[] = [];
   const Comment = z.object({ comment: z.string() });
-  const vote = saga({ name: 'vote', version: '1', forks: 'refuse' }, function* () {
+  const vote = saga({ name: 'vote', version: '1' }, function* () {
     const { answers } = yield* approval('vote', {
       message: 'Release version 2?',
       schema: Comment,

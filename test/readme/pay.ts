@@ -14,7 +14,7 @@ const chargeWithoutKey = (): void => void charges.set(`charge ${charges.size}`, 
 /** Makes the saga that the tests of the README test, and others that lack something. */
 export function payBy(lacks?: 'key' | 'undo'): Saga<undefined, undefined> {
   const undo = lacks === 'undo' ? {} : { compensate: refund, unknown: 'compensate' as const };
-  return saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+  return saga({ name: 'pay', version: '1' }, function* () {
     yield* step('charge', lacks === 'key' ? chargeWithoutKey : charge, undo);
     const { sure } = yield* elicit('sure', { message: 'Keep it?', schema: Sure });
     if (!sure) throw new Error('not sure');

@@ -5,7 +5,7 @@ import { bank, shop } from './shop.ts';
 const Sure = z.object({ sure: z.boolean() });
 
 // #region undo
-export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function* () {
+export const buy = saga({ name: 'buy', version: '1' }, function* () {
   const payment = yield* step('charge', ({ idempotencyKey }) => bank.charge(9, idempotencyKey), {
     compensate: ({ outcome, result, stepKey, idempotencyKey }) =>
       outcome === 'done'

@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 const charges = new Set<string>();
 
-const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+const pay = saga({ name: 'pay', version: '1' }, function* () {
   yield* step('charge', ({ idempotencyKey }) => void charges.add(idempotencyKey), {
     compensate: ({ stepKey }) => void charges.delete(stepKey),
     unknown: 'compensate',

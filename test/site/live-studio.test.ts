@@ -26,7 +26,7 @@ const refund = (word: string): string => `
 import { elicit, saga, step } from '@mcp-saga/server';
 import { z } from 'zod';
 export const refund = saga(
-  { name: 'refund', version: '1', forks: 'refuse', input: z.object({ order: z.string() }) },
+  { name: 'refund', version: '1', input: z.object({ order: z.string() }) },
   function* ({ order }) {
     const { euros } = yield* elicit('amount', {
       message: 'How much of ' + order + '?',
@@ -37,13 +37,13 @@ export const refund = saga(
     return '${word} ' + euros + ' EUR';
   },
 );
-export const note = saga({ name: 'note', version: '1', forks: 'accept' }, function* () {
+export const note = saga({ name: 'note', version: '1', reuse: 'ok' }, function* () {
   const { text } = yield* elicit('text', { message: 'Which note?', schema: z.object({ text: z.string() }) });
   return 'Noted: ' + text;
 });
 `;
 
-const greet = saga({ name: 'greet', version: '1', forks: 'accept' }, function* () {
+const greet = saga({ name: 'greet', version: '1', reuse: 'ok' }, function* () {
   const { name } = yield* elicit('name', {
     message: 'Your name?',
     schema: z.object({ name: z.string() }),
@@ -209,7 +209,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
   });
 
   it('shows a rejected answer and the repeated question as a request of the same run', async () => {
-    const capped = `export const capped = saga({ name: 'capped', version: '1', forks: 'refuse' }, function* () {
+    const capped = `export const capped = saga({ name: 'capped', version: '1' }, function* () {
   const schema = z.object({ euros: z.number().max(9) });
   const { euros } = yield* elicit('amount', { message: 'How much?', schema });
   return 'Paid ' + euros;
@@ -378,7 +378,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
   it('sends a token without a question again, and moves through the events of a run', async () => {
     const page = await open();
     const pausing = `import { checkpoint } from '@mcp-saga/server';
-export const pausing = saga({ name: 'pausing', version: '1', forks: 'accept' }, function* () {
+export const pausing = saga({ name: 'pausing', version: '1', reuse: 'ok' }, function* () {
   yield* checkpoint();
   return yield* step('wake', () => 'awake');
 });`;
@@ -406,7 +406,7 @@ export const pausing = saga({ name: 'pausing', version: '1', forks: 'accept' }, 
 
   it('shows messages of a saga, the link of an approval, and the duration of the whole', async () => {
     const asking = `import { approval, log, progress } from '@mcp-saga/server';
-export const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, function* () {
+export const asking = saga({ name: 'asking', version: '1', reuse: 'ok' }, function* () {
   yield* progress(1, 3, 'looks it up');
   yield* log('info', { order: 7 });
   const { approved } = yield* approval('boss', {
@@ -444,7 +444,7 @@ export const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, fu
 
   it('leaves a saga that the person has cancelled, and continues another one in time', async () => {
     const resting = `import { sleep } from '@mcp-saga/server';
-export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, function* () {
+export const resting = saga({ name: 'resting', version: '1', reuse: 'ok' }, function* () {
   yield* sleep(30_000);
   return 'rested';
 });`;

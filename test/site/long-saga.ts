@@ -13,7 +13,7 @@ export function longSaga(steps: number, stepsOfTurn: number): readonly SourceFil
         "import { checkpoint, elicit, saga, step } from '@mcp-saga/server';",
         "import { z } from 'zod';",
         '',
-        "export const long = saga({ name: 'long', version: '1', forks: 'accept' }, function* () {",
+        "export const long = saga({ name: 'long', version: '1', reuse: 'ok' }, function* () {",
         "  yield* elicit('first', { message: 'Start?', schema: z.object({ name: z.string() }) });",
         ...lines,
         "  yield* elicit('last', { message: 'End?', schema: z.object({ name: z.string() }) });",

@@ -211,9 +211,11 @@ describeWith(
         expect(await page.locator('.event.refused').count()).toBe(1);
         await hand.press(button('Run'));
         await ends(page, 'The run: completed');
-        const refuses = lines.findIndex((text) => text.includes("forks: 'refuse'"));
-        await hand.selectLine(editor, refuses);
-        await page.keyboard.insertText((lines[refuses] ?? '').replace('refuse', 'accept'));
+        const withReuse = (text: string): string =>
+          text.replace("version: '1'", "version: '1', reuse: 'ok'");
+        const options = lines.findIndex((text) => text.includes("version: '1'"));
+        await hand.selectLine(editor, options);
+        await page.keyboard.insertText(withReuse(lines[options] ?? ''));
         await button('Fork 1').waitFor({ state: 'detached' });
         await fork();
         await ends(page, 'Fork 1 of token 1: completed');
@@ -226,7 +228,7 @@ describeWith(
         ]);
         const forkTest = await copyTest();
         const fixed = await copySource();
-        expect(fixed).toBe(careful.replace("forks: 'refuse'", "forks: 'accept'"));
+        expect(fixed).toBe(withReuse(careful));
         expect(await runAxe(page, device, {})).toEqual([]);
         await tabs.leave(page);
         expect([requests, errors.slice(before)]).toEqual([[], []]);

@@ -5,12 +5,11 @@ export interface TypeMistake {
   readonly says: RegExp;
 }
 
-const body = (line: string, options = ''): string => `
-saga({ name: 'a', version: '1'${options} }, function* () {
+const body = (line: string): string => `
+saga({ name: 'a', version: '1' }, function* () {
   ${line} // <-
   return 'x';
 });`;
-const undone = (line: string): string => body(line, ", forks: 'refuse'");
 
 /** Declarations that the mistakes share. */
 export const declarations = `
@@ -80,29 +79,48 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
     code: "saga({ name: 'a', version: '1' }, function* (order) { return `${order.cents}`; }); // <-",
     says: /Property 'cents' does not exist on type 'NoInput'/,
   },
-  'commitEach without a guard': {
-    code: "saga({ name: 'a', version: '1', commitEach: true }, function* () { return 'x'; }); // <-",
-    says: /Property 'forks' is missing .*required in type '\{ readonly forks: "refuse"; \}'/,
+  'commitEach without a store': {
+    code: `const pack = saga({ name: 'a', version: '1', commitEach: true }, function* () { return 'x'; });
+createSagaHost({ sagas: [pack], audience: 'shop' }); // <-`,
+    says: /Property 'store' is missing/,
   },
-  'commitEach with forks that are accepted': {
-    code: "saga({ name: 'a', version: '1', commitEach: true, forks: 'accept' }, function* () { return 'x'; }); // <-",
-    says: /Type '"accept"' is not assignable to type '"refuse"'/,
-  },
-  'an undo without forks': {
-    code: `saga({ name: 'a', version: '1' }, function* () { // <-
+  'an undo without a store': {
+    code: `const pay = saga({ name: 'a', version: '1' }, function* () {
   yield* step('a', () => 1, { compensate: () => {} });
   return 'x';
-});`,
-    says: /Property 'forks' is missing/,
+});
+createSagaHost({ sagas: [text, pay], audience: 'shop' }); // <-`,
+    says: /Property 'store' is missing/,
+  },
+  'an undo with a guard that has no store': {
+    code: `const pay = saga({ name: 'a', version: '1' }, function* () {
+  yield* pivot('sent');
+  return 'x';
+});
+createSagaHost({ sagas: [pay], audience: 'shop', guard: { lease: '2m' } }); // <-`,
+    says: /Property 'store' is missing/,
+  },
+  'an undo with a store that may be missing': {
+    code: `const pay = saga({ name: 'a', version: '1' }, function* () {
+  yield* pivot('sent');
+  return 'x';
+});
+const store = Math.random() < 0.5 ? memoryStore() : undefined;
+createSagaHost({ sagas: [pay], audience: 'shop', ...(store && { store }) }); // <-`,
+    says: /Property 'store' is optional in type/,
+  },
+  'a word for tokens that are used again': {
+    code: "saga({ name: 'a', version: '1', reuse: 'yes' }, function* () { return 'x'; }); // <-",
+    says: /Type '"yes"' is not assignable to type '"ok"/,
   },
 
-  // Steps: no error tells of `forks`
+  // Steps
   'a misspelt option of a step': {
     code: body("yield* step('a', () => 1, { timeOut: 5 });"),
     says: /'timeOut' does not exist .*Did you mean to write 'timeout'/,
   },
   'a misspelt undo': {
-    code: undone("yield* step('a', () => 1, { compansate: () => {} });"),
+    code: body("yield* step('a', () => 1, { compansate: () => {} });"),
     says: /'compansate' does not exist .*Did you mean to write 'compensate'/,
   },
   'a retry without attempts': {
@@ -138,42 +156,40 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
     says: json('The input of a step', '\\{ note: string \\| undefined; at: bigint; \\}'),
   },
   'a field that the result of a step lacks': {
-    code: undone(
-      "yield* step('a', () => ({ id: 1 }), { compensate: ({ result }) => result.idd });",
-    ),
+    code: body("yield* step('a', () => ({ id: 1 }), { compensate: ({ result }) => result.idd });"),
     says: /Property 'idd' does not exist on type '\{ id: number; \}'/,
   },
   'an undo of a result that is not kept': {
-    code: undone(
+    code: body(
       "yield* step('a', () => ({ id: 'x' }), { keep: false, compensate: refund.for(({ result }) => ({ id: result.id })) });",
     ),
     says: /A step with keep: false has no result|Type 'undefined' is not assignable to type '\{ id: string; \}'/,
   },
   'a named compensator without arguments': {
-    code: undone("yield* step('a', () => 1, { compensate: refund });"),
+    code: body("yield* step('a', () => 1, { compensate: refund });"),
     says: /Property 'bind' is missing in type 'Compensator</,
   },
 
   'an undo of a step without an effect': {
-    code: undone("yield* step('a', () => 1, { reads: true, compensate: () => {} });"),
+    code: body("yield* step('a', () => 1, { reads: true, compensate: () => {} });"),
     says: /A step without an effect is neither undone nor run only once/,
   },
 
   // Undos that ask
   'an undo that asks': {
-    code: undone(
+    code: body(
       "yield* step('a', () => 1, { compensate: function* () { yield* elicit('q', question); } });",
     ),
     says: cannotAsk,
   },
   'an undo of an unknown outcome that asks': {
-    code: undone(
+    code: body(
       "yield* step('a', () => 1, { unknown: 'compensate', compensate: function* () { yield* sleep(1); yield* elicit.outcome('q', question); } });",
     ),
     says: cannotAsk,
   },
   'an undo that asks in a group': {
-    code: undone(
+    code: body(
       "yield* step('a', () => 1, { compensate: function* () { yield* all([sleep(1), listRoots('r')]); } });",
     ),
     says: cannotAsk,

@@ -7,6 +7,7 @@ import { declarations, typeMistakes } from './type-mistakes.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const core = join(repository, 'packages/core/src/index.ts');
+const server = join(repository, 'packages/server/src/index.ts');
 const xstate = join(repository, 'packages/xstate/src/index.ts');
 
 const helper = "function* helper() { return yield* step('x', () => 1); }";
@@ -43,8 +44,8 @@ const refused: Readonly<Record<string, { readonly code: string; readonly says: R
   },
 };
 
-/** Sagas that compensate, pivot, or run a step once, and do not say what an older token may do. */
-const withoutForks: typeof refused = Object.fromEntries(
+/** Sagas that compensate, pivot, or run a step once, on a host without a store. */
+const withoutStore: typeof refused = Object.fromEntries(
   [
     ['compensate', "yield* step('a', () => 1, { compensate: ({ result }) => void result });"],
     [
@@ -60,13 +61,17 @@ const withoutForks: typeof refused = Object.fromEntries(
     ['in-an-each', "yield* each(['a'], () => step('a', () => 1, { once: true }));"],
     ['in-a-race', 'yield* race({ a: sleep(1), b: all([pay()]) });'],
     ['in-a-scope', "yield* scope('s', pay());"],
+    ['in-a-called-saga', 'yield* call(paid, {});'],
     ['in-a-condition', "if ((yield* random()) < 0.5) yield* pivot('sent');"],
   ].map(([name, code]) => [
     name,
     {
-      code: `function* pay() { return yield* step('pay', () => 1, { compensate: () => undefined }); }
-        saga({ name: 'a', version: '1' }, function* () { yield* sleep(1); ${code} return 'x'; });`,
-      says: /Property 'forks' is missing .* "accept" \| "refuse"|Property 'forks' is missing .* "refuse" \| "accept"/,
+      code: `const paid = saga({ name: 'paid', version: '1' }, function* () { yield* pay(); return 'x'; });
+        function* pay() { return yield* step('pay', () => 1, { compensate: () => undefined }); }
+        const a = saga({ name: 'a', version: '1' }, function* () { yield* sleep(1); ${code} return 'x'; });
+        const b = saga({ name: 'b', version: '1' }, function* () { return 'x'; });
+        createSagaHost({ sagas: [b, a], audience: 'shop' });`,
+      says: /Property 'store' is missing .*required in type '\{ readonly store: SagaStore; \}'/,
     },
   ]),
 );
@@ -176,7 +181,7 @@ const refusedMachines: typeof refused = {
 };
 
 const inWords = { ...refused, ...refusedSteps, ...looseFields, ...refusedForms };
-const bodies = { ...inWords, ...refusedWithOptions, ...withoutForks };
+const bodies = { ...inWords, ...refusedWithOptions, ...withoutStore };
 const all = { ...bodies, ...refusedMachines };
 
 const names =
@@ -216,7 +221,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    const head = `import { ${names} } from '${core}';\nvoid [${names}];`;
+    const head = `import { ${names} } from '${core}';\nimport { createSagaHost, memoryStore } from '${server}';\nvoid [${names}, createSagaHost, memoryStore];`;
     for (const [name, { code }] of Object.entries(bodies))
       writeFileSync(join(folder, `${name}.ts`), `${head}\n${code}\nexport {};\n`);
     const machines = `import { machineSaga, step } from '${xstate}';\nimport { setup } from 'xstate';\nvoid [machineSaga, setup, step];`;
@@ -259,7 +264,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     },
   );
 
-  it.each(Object.entries({ ...refusedWithOptions, ...withoutForks, ...refusedMachines }))(
+  it.each(Object.entries({ ...refusedWithOptions, ...withoutStore, ...refusedMachines }))(
     'has the fix in the last line: %s',
     (name, { says }) => {
       expect(diagnosticOf(name).at(-1)).toMatch(says);

@@ -75,7 +75,7 @@ import { elicit, saga, step } from '@mcp-saga/server';
 import { z } from 'zod';
 import { code } from './code.ts';
 
-export const refund = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
+export const refund = saga({ name: 'refund', version: '1', reuse: 'ok' }, function* () {
   yield* elicit('confirm', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
   return yield* step('pay-back', () => code);
 });
@@ -192,7 +192,7 @@ export const server = serveSagas({ name: 'shop', version: '1', sagas: [refund], 
     const folder = newProject({
       'host.ts': `
 import { approval, createSagaHost, saga } from '@mcp-saga/server';
-const ask = saga({ name: 'ask', version: '1', forks: 'accept' }, function* () {
+const ask = saga({ name: 'ask', version: '1', reuse: 'ok' }, function* () {
   const { approved } = yield* approval('manager', {
     message: 'Approve?',
     link: 'accept',

@@ -116,7 +116,7 @@ describe('mcp-saga inspect', () => {
     const file = moduleWith(`import { memoryStore, saga } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { keys } from '${fixture('sagas.ts')}';
-const refund = saga({ name: 'refund', version: '2', forks: 'refuse' }, function* () {});
+const refund = saga({ name: 'refund', version: '2' }, function* () {});
 export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, guard: { store: memoryStore() } });`);
     const { code, printed } = await run(['inspect', await tokenOf(), '--host', file]);
     expect(printed).toContain('refund 2');

@@ -22,7 +22,7 @@ import { expectLogs } from '../../../test/support/logs.ts';
 import { rejectionLog } from '../../../test/support/known-logs.ts';
 
 const order = saga(
-  { name: 'order', version: '1', forks: 'accept', input: z.object({ item: z.string() }) },
+  { name: 'order', version: '1', reuse: 'ok', input: z.object({ item: z.string() }) },
   function* ({ item }) {
     const { address } = yield* elicit('address', {
       message: `Where to send ${item}?`,
@@ -51,7 +51,7 @@ function suspended(turn: SagaTurn): Extract<SagaTurn, { status: 'suspended' }> {
   return turn;
 }
 
-const stuck = saga({ name: 'stuck', version: '1', forks: 'accept' }, function* () {
+const stuck = saga({ name: 'stuck', version: '1', reuse: 'ok' }, function* () {
   const undo = { compensate: () => Promise.reject(new Error('no bank')), undo: { retry: 1 } };
   yield* step('charge', () => 1, { key: 'secret card', ...undo });
   throw new Error('sold out');
@@ -114,7 +114,7 @@ describe('createStudio', () => {
 
   it('tells when each step ran within its turn', async () => {
     const pause = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
-    const slow = saga({ name: 'slow', version: '1', forks: 'accept' }, function* () {
+    const slow = saga({ name: 'slow', version: '1', reuse: 'ok' }, function* () {
       yield* step('one', pause);
       yield* step('two', pause);
       return 'done';
@@ -330,7 +330,7 @@ describe('the studio of mcp-saga dev', () => {
   it('logs an interrupted turn, and none of its steps with the next turn', async () => {
     const { feed } = new DevStudio();
     const request = new AbortController();
-    const pay = saga({ name: 'pay', version: '1', forks: 'accept' }, function* () {
+    const pay = saga({ name: 'pay', version: '1', reuse: 'ok' }, function* () {
       yield* elicit('confirm', { message: 'Sure?', schema: z.object({}) });
       yield* step('charge', () => 'charged');
       yield* step('ship', ({ signal }) => {

@@ -17,7 +17,7 @@ const report = saga(
   {
     name: 'report',
     version: '1',
-    forks: 'accept',
+    reuse: 'ok',
     task: 'prefer',
     output: z.object({ rows: z.number() }),
   },

@@ -29,7 +29,7 @@ describe('the alarm of a saga', () => {
   const setUp = async () => {
     const objects = workerd.make();
     const did: string[] = [];
-    const remind = saga({ name: 'remind', version: '1', forks: 'refuse' }, function* () {
+    const remind = saga({ name: 'remind', version: '1' }, function* () {
       yield* sleep(hour);
       yield* step('remind', () => void did.push('remind'));
       yield* sleep(hour);

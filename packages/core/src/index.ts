@@ -34,7 +34,7 @@ export type {
   ToolUseBlock,
 } from './model/content.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
-export type { SagaBody, Command, ForkSensitiveCommand, Steps, LogLevel } from './model/command.ts';
+export type { SagaBody, Command, GuardedCommand, Steps, LogLevel } from './model/command.ts';
 export type {
   ClientStep,
   Provenance,
@@ -98,6 +98,7 @@ export type {
   BodyInput,
   NoInput,
   BodyResult,
+  GuardedSaga,
   Saga,
   SagaOptions,
   ToolResult,

@@ -3,7 +3,12 @@
  * may change the parts.
  */
 export { AnswerCheck, changedQuestion, questionHasChanged } from './turn/answers.ts';
-export type { NeedsForks } from './author/checks/yielded-commands.ts';
+export type {
+  IsGuarded,
+  NeedsStore,
+  StoreNeed,
+  StoreOptions,
+} from './author/checks/yielded-commands.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
 export {

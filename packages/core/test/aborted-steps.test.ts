@@ -74,7 +74,7 @@ describe('code that never settles', () => {
         yield* ask('sure');
         return 'done';
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     const { state } = suspended(await start(program, {}, world));
     const cancel = (change: TurnSettings) =>

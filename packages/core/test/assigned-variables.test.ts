@@ -136,7 +136,7 @@ describe('a turn in development', () => {
         const paid = yield* step('pay', () => (ran.push('pay'), 'paid'), { input: total });
         return `${paid} ${total}`;
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     const performed: string[] = [];
     const settings: TurnSettings = {

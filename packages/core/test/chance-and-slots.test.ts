@@ -42,25 +42,22 @@ describe('an interrupted turn', () => {
           },
           { compensate: (made) => void undone.push(made) },
         );
-      const program = sagaOf(
-        function* () {
-          if (kind === 'all (control)')
-            yield* all([
-              (function* (): Steps<void> {
-                yield* a();
-                yield* z();
-              })(),
-              r(),
-            ]);
-          else
-            yield* each([a, r, z], (make) => make() as ReturnType<typeof a>, {
-              key: (_, at) => `${at}`,
-              limit: 2,
-            });
-          return 'done';
-        },
-        { forks: 'refuse' },
-      );
+      const program = sagaOf(function* () {
+        if (kind === 'all (control)')
+          yield* all([
+            (function* (): Steps<void> {
+              yield* a();
+              yield* z();
+            })(),
+            r(),
+          ]);
+        else
+          yield* each([a, r, z], (make) => make() as ReturnType<typeof a>, {
+            key: (_, at) => `${at}`,
+            limit: 2,
+          });
+        return 'done';
+      }, {});
       const points: CommitPoint[] = [];
       await expect(
         start(program, {}, world, { signal: end.signal, replace: continuesAtCommits() }),

@@ -36,7 +36,7 @@ const holds = (did: Did, id: string) =>
 const fails = (id: string) => step(id, () => Promise.reject(new Error('no')));
 
 const order = (body: () => Steps<unknown>, onMismatch: Policy = 'fail'): Program =>
-  saga({ name: 'order', version: '1', forks: 'accept', onMismatch }, function* () {
+  saga({ name: 'order', version: '1', reuse: 'ok', onMismatch }, function* () {
     yield* body();
     return 'done';
   });
@@ -178,7 +178,7 @@ describe('a branch added to a finished group', () => {
 });
 
 const child = (throws: boolean): Program =>
-  saga({ name: 'child', version: '1', forks: 'accept' }, function* () {
+  saga({ name: 'child', version: '1', reuse: 'ok' }, function* () {
     yield* step('in', () => 1);
     if (throws) throw new Error('broken');
     return '';

@@ -12,7 +12,7 @@ const Ok = z.object({ ok: z.boolean() });
 const ok = { sure: accepted({ ok: true }) };
 
 function order(body: () => Steps<string>): Saga<undefined, undefined> {
-  return saga({ name: 'order', version: '1', forks: 'refuse' }, body);
+  return saga({ name: 'order', version: '1' }, body);
 }
 
 /** The state of a saga that asks `sure`. */

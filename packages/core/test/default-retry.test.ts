@@ -23,7 +23,7 @@ async function attemptsWith(
       yield* step('fails', down, options as { retry: number });
       return 'done';
     },
-    { forks: 'accept' },
+    { reuse: 'ok' },
   );
   expect((await start(program, {}, world, settings)).status).toBe('failed');
   const attempts: Record<string, number> = {};
@@ -60,7 +60,7 @@ describe('the default retry policy of a host', () => {
         });
         throw new Error('no');
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     await start(program, {}, world, { replace: { stepRetry: retries(9) } });
     const begun = world.events.filter(({ type }) => type === 'started').map(({ path }) => path);

@@ -31,7 +31,7 @@ describe('a turn that defers effects', () => {
   it('[W7] neither polls nor undoes', async () => {
     const world = new World();
     const log: string[] = [];
-    const program = saga({ name: 'undoing', version: '1', forks: 'accept' }, function* () {
+    const program = saga({ name: 'undoing', version: '1', reuse: 'ok' }, function* () {
       yield* step('do', () => void log.push('do'), { compensate: () => void log.push('undo') });
       yield* poll('poll', () => log.push('poll'), { every: 10, timeout: 100 });
       throw new Error('and fails');

@@ -276,7 +276,7 @@ describe('each', () => {
         );
         return yield* abort('no');
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     const outcome = await start(program);
     expect(outcome).toMatchObject({

@@ -21,7 +21,7 @@ import { ask, sagaOf } from './support/sagas.ts';
 import { runtimeOf, World, type TurnSettings } from './support/world.ts';
 
 const trip = (body: () => Steps<string>): Saga<undefined, undefined> =>
-  sagaOf(body, { forks: 'accept' });
+  sagaOf(body, { reuse: 'ok' });
 const word = accepted({ word: 'w' });
 
 const book = (done: string[], id: string) =>

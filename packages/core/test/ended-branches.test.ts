@@ -23,7 +23,7 @@ import { endsAtCommits, World } from './support/world.ts';
 const word = accepted({ word: 'w' });
 
 const order = (body: () => Steps<unknown>): Program =>
-  saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+  saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
     yield* body();
     return 'done';
   });
@@ -154,19 +154,16 @@ describe('a mismatch while a saga is being undone', () => {
     async (_, undoOf) => {
       const did: string[] = [];
       const make = (undoes: boolean): Program =>
-        saga(
-          { name: 'order', version: '1', forks: 'accept', onMismatch: 'compensate' },
-          function* () {
-            yield* step('book', () => void did.push('book'), {
-              compensate: () => void did.push('cancel'),
-            });
-            const charge = (): void => void did.push('charge');
-            yield* undoes
-              ? step('charge', charge, { compensate: undoOf(did) })
-              : step('charge', charge);
-            throw new Error('broken');
-          },
-        );
+        saga({ name: 'order', version: '1', reuse: 'ok', onMismatch: 'compensate' }, function* () {
+          yield* step('book', () => void did.push('book'), {
+            compensate: () => void did.push('cancel'),
+          });
+          const charge = (): void => void did.push('charge');
+          yield* undoes
+            ? step('charge', charge, { compensate: undoOf(did) })
+            : step('charge', charge);
+          throw new Error('broken');
+        });
       const settings = { replace: { commitsEach: true, ...endsAtCommits() } };
       const world = new World();
       let outcome = await start(make(true), {}, world, settings);

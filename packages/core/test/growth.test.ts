@@ -40,7 +40,7 @@ function sagaOfEntries(
       yield* ask('last');
       throw new Error('The end.');
     },
-    { forks: 'accept' },
+    { reuse: 'ok' },
   );
 }
 

@@ -7,7 +7,7 @@ import { start, turn } from './support/drive.ts';
 import { World } from './support/world.ts';
 
 const trip = (body: () => Steps<unknown>): Program =>
-  saga({ name: 'trip', version: '1', forks: 'accept', onMismatch: 'compensate' }, body);
+  saga({ name: 'trip', version: '1', reuse: 'ok', onMismatch: 'compensate' }, body);
 
 /** A step that fails, and is tried again a minute later. */
 const refused = (id: string): Command<unknown> =>

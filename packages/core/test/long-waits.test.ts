@@ -140,7 +140,7 @@ describe('a wait that is too long for the client', () => {
 
   it('[W6] is waited for in the request during an undo that cannot be stored', async () => {
     const world = new World();
-    const program = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
+    const program = saga({ name: 'undone', version: '1', reuse: 'ok' }, function* () {
       yield* step('ship', () => 1, {
         compensate: function* () {
           yield* sleep(9_000);
@@ -407,7 +407,7 @@ describe('a turn that ends after a server step', () => {
 
   it('[U4] finishes the compensation of a saga that cannot be stored', async () => {
     const undone: string[] = [];
-    const program = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
+    const program = saga({ name: 'undone', version: '1', reuse: 'ok' }, function* () {
       for (const id of ['a', 'b']) {
         yield* step(id, () => 1, { compensate: () => void undone.push(id) });
       }

@@ -129,7 +129,7 @@ const bodies: Record<string, (did: Did) => Steps<unknown>> = {
 };
 
 const sagaOf = (body: (did: Did) => Steps<unknown>, did: Did): Program =>
-  saga({ name: 'trip', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'trip', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
     yield* body(did);
     return '';
@@ -292,7 +292,7 @@ test('[R3] a step that was undone by a mismatch is not undone again by another m
   };
   const retry = { attempts: 2, delay: 60_000, maxDelay: 60_000, jitter: false };
   const trip = (isUndone: boolean): Program =>
-    saga({ name: 'trip', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
+    saga({ name: 'trip', version: '1', reuse: 'ok', onMismatch: 'compensate' }, function* () {
       yield* step('first', () => undefined, { compensate: undo('first'), undo: { retry } });
       yield* step('a', () => 1, { compensate: undo('a'), undo: { retry } });
       yield* step('b', () => 1, isUndone ? { compensate: undo('b') } : {});
@@ -311,7 +311,7 @@ test('[R3] a step that was undone by a mismatch is not undone again by another m
 test('[E1] an error of the engine is stored under a guard before the undo begins', async () => {
   const did: Did = [];
   const world = new World();
-  const program = saga({ name: 'broken', version: '1', forks: 'refuse' }, function* () {
+  const program = saga({ name: 'broken', version: '1' }, function* () {
     yield* book(did, 'a');
     yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
     return 'done';

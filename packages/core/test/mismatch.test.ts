@@ -434,7 +434,7 @@ describe('a removed question', () => {
   const refusedTo: ClientAnswer = answered({ action: 'decline' });
   const make = (asks: boolean, did: string[] = [], onMismatch?: 'compensate'): Program =>
     saga(
-      { name: 'order', version: '1', forks: 'accept', ...(onMismatch && { onMismatch }) },
+      { name: 'order', version: '1', reuse: 'ok', ...(onMismatch && { onMismatch }) },
       function* () {
         yield* step('charge', () => void did.push('charge'), {
           compensate: () => void did.push('refund'),
@@ -476,7 +476,7 @@ describe('a removed question', () => {
           yield* ask('sure');
           return '';
         },
-        { forks: 'accept' },
+        { reuse: 'ok' },
       );
     const { state } = suspended(await start(charges(false)));
     const error = failed(await turn(charges(true), state));
@@ -535,7 +535,7 @@ describe('a removed question', () => {
 
   it('[R6] is a mismatch with a cause if the code throws instead', async () => {
     const { state } = suspended(await start(make(true)));
-    const throwing = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+    const throwing = saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
       yield* step('charge', () => undefined, { compensate: () => undefined });
       throw new Error('not served any more');
     });
@@ -562,7 +562,7 @@ describe('a removed question', () => {
   it('[R5] is still asked, and its refusal counts, behind a new `patched` that skips it', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
-    const after = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+    const after = saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
       yield* step('charge', () => void did.push('charge'), {
         compensate: () => void did.push('refund'),
       });

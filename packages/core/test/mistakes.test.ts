@@ -43,7 +43,9 @@ type Body = (input: Any) => unknown;
 const Sure = z.object({ sure: z.boolean() });
 const question = { message: 'Sure?', schema: Sure };
 const one = (): number => 1;
-const forks = { forks: 'accept' };
+const reuse = { reuse: 'ok' };
+// As on a host without a store.
+const withoutStore = { replace: { claim: undefined } };
 
 /** A saga with this body. */
 const of =
@@ -70,8 +72,17 @@ const child = saga({ name: 'child', version: '1' }, function* () {
   return 'x';
 });
 
+type Mistake = readonly [title: string, make: () => unknown, says: string, settings?: TurnSettings];
+
+type Linked = readonly [
+  title: string,
+  anchor: string,
+  make: () => unknown,
+  settings?: TurnSettings,
+];
+
 /** Typical mistakes: the code, and the error at the definition or in the first turn. */
-const mistakes: readonly (readonly [title: string, make: () => unknown, says: string])[] = [
+const mistakes: readonly Mistake[] = [
   // The definition
   [
     'saga() without arguments',
@@ -105,20 +116,16 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     of(function* () {}, { input: { type: 'object' } }),
     'expected a schema',
   ],
-  [
-    'forks that are unknown',
-    of(function* () {}, { forks: 'allow' }),
-    "must be 'refuse' or 'accept'",
-  ],
+  ['another word for reuse', of(function* () {}, { reuse: 'allow' }), "must be 'ok'"],
   [
     'needs that are a text',
     of(function* () {}, { needs: 'elicitation' }),
     'must be a list of elicitation',
   ],
   [
-    'commitEach without a guard',
-    of(function* () {}, { commitEach: true }),
-    "needs forks: 'refuse'",
+    'commitEach of tokens that are used again',
+    of(function* () {}, { commitEach: true, reuse: 'ok' }),
+    'Remove one of the two',
   ],
   [
     'annotations that are no object',
@@ -258,7 +265,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
   [
     'compesate',
-    yields(() => step('charge', one, { compesate: one } as Any), forks),
+    yields(() => step('charge', one, { compesate: one } as Any), reuse),
     "Did you mean 'compensate'?",
   ],
   [
@@ -326,37 +333,39 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
   [
     'an undo that is a text',
-    yields(() => step('charge', one, { compensate: 'refund' as Any }), forks),
+    yields(() => step('charge', one, { compensate: 'refund' as Any }), reuse),
     'compensate of step',
   ],
   [
     'an undo that is a command',
-    yields(() => step('charge', one, { compensate: step('refund', one) as Any }), forks),
+    yields(() => step('charge', one, { compensate: step('refund', one) as Any }), reuse),
     'compensate of step',
   ],
   [
     'an undo that is a compensator',
-    yields(() => step('charge', one, { compensate: refund as Any }), forks),
+    yields(() => step('charge', one, { compensate: refund as Any }), reuse),
     'refund.for(',
   ],
   [
     'an undo that is an async generator',
-    yields(() => step('charge', one, { compensate: async function* () {} as Any }), forks),
+    yields(() => step('charge', one, { compensate: async function* () {} as Any }), reuse),
     'must not be an async generator',
   ],
 
-  // forks
+  // Without a store
   [
-    'an undo without forks',
+    'an undo without a store',
     yields(() => step('charge', one, { compensate: one })),
-    "Declare forks: 'refuse'",
+    'Set `store` of the host',
+    withoutStore,
   ],
   [
-    'once without forks',
+    'once without a store',
     yields(() => step('charge', one, { once: true })),
-    "Declare forks: 'refuse'",
+    'Set `store` of the host',
+    withoutStore,
   ],
-  ['a pivot without forks', yields(() => pivot('sent')), "Declare forks: 'refuse'"],
+  ['a pivot without a store', yields(() => pivot('sent')), 'Set `store` of the host', withoutStore],
 
   // Questions
   [
@@ -584,14 +593,14 @@ async function told(make: () => unknown, settings?: TurnSettings): Promise<strin
 }
 
 describe('a mistake in a saga is reported at its definition or in its first turn', () => {
-  it.each(mistakes)('%s', async (_, make, says) => {
-    const message = await told(make);
+  it.for(mistakes)('%s', async ([, make, says, settings]) => {
+    const message = await told(make, settings);
     expect(message).toContain(says);
     // What clients read has no link.
     expect((message.match(/\bSee docs\//g) ?? []).length).toBeLessThanOrEqual(1);
   });
 
-  it.each<readonly [title: string, anchor: string, make: () => unknown]>([
+  it.for<Linked>([
     ['an ID that is no ID', 'step-ids', yields(() => step('my step', one))],
     ['an ID that is forgotten', 'step-ids', yields(() => elicit(question as Any, {} as Any))],
     ['a nested form', 'forms', yields(() => ask(z.object({ a: z.object({}) })))],
@@ -605,12 +614,21 @@ describe('a mistake in a saga is reported at its definition or in its first turn
     ['a body that is no generator', 'bodies', of(() => 'x')],
     ['no body', 'bodies', of(undefined as Any)],
     ['a branch that is not called', 'bodies', yields(() => all([one] as Any))],
-    ['an undo without forks', 'missing-forks', yields(() => step('a', one, { compensate: one }))],
-    ['commitEach without a guard', 'missing-forks', of(function* () {}, { commitEach: true })],
+    [
+      'an undo without a store',
+      'missing-store',
+      yields(() => step('a', one, { compensate: one })),
+      withoutStore,
+    ],
+    [
+      'commitEach of tokens that are used again',
+      'missing-store',
+      of(function* () {}, { commitEach: true, reuse: 'ok' }),
+    ],
     [
       'a compensator without arguments',
       'undos',
-      yields(() => step('a', one, { compensate: refund as Any }), forks),
+      yields(() => step('a', one, { compensate: refund as Any }), reuse),
     ],
     [
       'a loop without a key',
@@ -622,8 +640,8 @@ describe('a mistake in a saga is reported at its definition or in its first turn
     ],
     ['a list without keys', 'keys-of-each', yields(() => each([{}], () => sleep(1), {} as Any))],
     ['another mistake', 'authoring_error', yields(() => sleep(Number.NaN))],
-  ])('with a link to the heading about %s', async (_, anchor, make) => {
-    const message = await told(make, { replace: { isStrict: true } });
+  ])('with a link to the heading about %s', async ([, anchor, make, settings]) => {
+    const message = await told(make, { replace: { isStrict: true, ...settings?.replace } });
     const links = [...message.matchAll(/\bSee docs\/reference\/errors\.md#(\S+)/g)];
     expect(links.map(([, linked]) => linked)).toEqual([anchor]);
   });

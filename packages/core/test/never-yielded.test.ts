@@ -93,10 +93,10 @@ interface Told {
 }
 
 /** Takes the first turn of a body that may delete. */
-async function run(body: (deleted: () => number) => Steps<string>, forks = {}): Promise<Told> {
+async function run(body: (deleted: () => number) => Steps<string>, options = {}): Promise<Told> {
   const world = new World();
   let ran = 0;
-  const program = sagaOf(() => body(() => (ran += 1)), forks);
+  const program = sagaOf(() => body(() => (ran += 1)), options);
   const settings = { replace: { outside: new FakeOutside() } };
   return { outcome: await start(program, {}, world, settings), ran, warnings: world.warnings };
 }
@@ -435,7 +435,7 @@ describe('a question that was never yielded', () => {
         ask('sure');
         throw new Error('no');
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     expect(failed(await start(program))).toMatchObject({ message: 'no' });
     expect(undone).toEqual(['b', 'a']);
@@ -545,7 +545,7 @@ describe('a result of a body that never yielded a command', () => {
           step('b', one);
           return 'done';
         },
-        { forks: 'accept' },
+        { reuse: 'ok' },
       );
     const { state } = suspended(await start(make(), {}, world));
     const outcome = await turn(make(), state, { go: word }, world);
@@ -565,7 +565,7 @@ describe('a result of a body that never yielded a command', () => {
         step('b', one);
         return 'done';
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     expect(completed(outcome)).toBe('done');
     expect(warnings).toEqual([expect.stringContaining("created step('b'), but never yielded it")]);
@@ -580,7 +580,7 @@ describe('a result of a body that never yielded a command', () => {
           step('b', one);
           return 'done';
         },
-        { forks: 'accept' },
+        { reuse: 'ok' },
       );
     const world = new World();
     const { state } = suspended(await start(make(), {}, world));

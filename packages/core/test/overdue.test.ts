@@ -336,7 +336,7 @@ describe('a wait that ends after the lifetime of its saga', () => {
         });
         throw new Error('no');
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     expect(suspended(await start(program, {}, world, living)).retryAfterMs).toBe(8 * day);
   });

@@ -77,7 +77,7 @@ async function replayed(names: readonly string[]): Promise<unknown> {
       yield* ask('last');
       throw new Error('The end.');
     },
-    { forks: 'accept' },
+    { reuse: 'ok' },
   );
   const outcomes: unknown[] = [];
   let outcome = await start(program);

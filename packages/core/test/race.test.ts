@@ -7,7 +7,7 @@ import { World } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
 const trip = (body: () => Steps<string>): Saga<undefined, undefined> =>
-  sagaOf(body, { forks: 'accept' });
+  sagaOf(body, { reuse: 'ok' });
 
 describe('race', () => {
   it('[R1] returns the winner and its value, the same on every replay, whatever would win later', async () => {

@@ -15,7 +15,7 @@ const orders = (look: () => Command<number>, ran: string[] = []) =>
       yield* step('order', () => void ran.push('order'));
       return 'Ordered.';
     },
-    { forks: 'accept' },
+    { reuse: 'ok' },
   );
 
 let stock = 1;

@@ -110,7 +110,7 @@ describe('a step that only reads', () => {
   });
 
   it('[E2] names an interrupted turn if it fails when the turn is repeated, as effects may have followed', async () => {
-    const program = saga({ name: 'test', version: '1', forks: 'accept' }, function* () {
+    const program = saga({ name: 'test', version: '1', reuse: 'ok' }, function* () {
       yield* look(down);
       yield* step('buy', one);
       return 'bought';
@@ -166,7 +166,7 @@ describe('a step that only reads', () => {
         }
         return 'went on';
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     const { state } = suspended(await start(program));
     const error = new SagaCancelled();

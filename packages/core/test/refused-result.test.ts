@@ -6,7 +6,7 @@ import type { Runtime } from '../src/model/runtime.ts';
 import { accepted, completed, refused, start, suspended, turn } from './support/drive.ts';
 import { runtimeOf, World, type RuntimeMembers } from './support/world.ts';
 
-const options = { name: 'trip', version: '1', forks: 'accept' } as const;
+const options = { name: 'trip', version: '1', reuse: 'ok' } as const;
 const Ok = z.object({ ok: z.boolean() });
 const checkResult: Runtime['saga']['checkResult'] = async (result) => {
   if (result !== 'wrong') return `checked ${String(result)}`;

@@ -19,8 +19,8 @@ describe('a saga with an async body is rejected', () => {
 
 describe('a saga is rejected, with a fix, for', () => {
   it.each<[object, string]>([
-    [{ forks: 'deny' }, "forks of saga 'order' must be 'refuse' or 'accept', or undefined."],
-    [{ forks: true }, "forks of saga 'order' must be 'refuse' or 'accept'"],
+    [{ reuse: 'yes' }, "reuse of saga 'order' must be 'ok', or undefined."],
+    [{ reuse: true }, "reuse of saga 'order' must be 'ok'"],
     [
       { onMismatch: 'undo' },
       "onMismatch of saga 'order' must be 'fail' or 'compensate', or undefined.",
@@ -31,10 +31,7 @@ describe('a saga is rejected, with a fix, for', () => {
     ],
     [{ previous: [make({})] }, "previous of saga 'order' must be a list of older versions"],
     [{ previous: [undefined] }, "previous of saga 'order' must be a list of older versions"],
-    [
-      { commitEach: true, forks: 'accept' },
-      "Saga 'order' has commitEach, which needs forks: 'refuse'",
-    ],
+    [{ commitEach: true, reuse: 'ok' }, "Saga 'order' has commitEach and reuse: 'ok'"],
     [{ needs: ['elicit'] }, "The needs of saga 'order' must be a list of elicitation,"],
     [{ modelAnswers: 'refuse' }, "modelAnswers of saga 'order' must be 'accept', or undefined."],
     [{ task: 'always' }, "task of saga 'order' must be 'prefer' or 'require', or undefined."],
@@ -45,14 +42,14 @@ describe('a saga is rejected, with a fix, for', () => {
 });
 
 it('a saga accepts each valid option', () => {
-  for (const forks of ['refuse', 'accept', undefined]) {
+  for (const reuse of ['ok', undefined]) {
     for (const onMismatch of ['fail', 'compensate', undefined]) {
       const previous = [
         { saga: make({ version: '1' }) },
         { saga: make({ version: '0' }), until: new Date(0) },
       ];
-      expect(make({ forks, onMismatch, previous })).toMatchObject({
-        forks,
+      expect(make({ reuse, onMismatch, previous })).toMatchObject({
+        ...(reuse && { reuse }),
         onMismatch: onMismatch ?? 'fail',
       });
     }

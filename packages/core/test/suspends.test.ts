@@ -91,7 +91,7 @@ describe('a saga with suspends: false', () => {
         yield* wait();
         return 'done';
       },
-      { ...never, forks: 'accept' },
+      { ...never, reuse: 'ok' },
     );
     const outcome = await start(program, {}, world);
     expect(outcome).toMatchObject({

@@ -197,12 +197,12 @@ describe('the budget of a turn', () => {
 
   const vital = { replace: { defersEffects: 'vital' } } as const;
   const undo = { compensate: () => undefined };
-  const forks = 'accept';
+  const reuse = 'ok';
 
   it('[E1] runs no step with an undo or once before somebody has a token', async () => {
     for (const options of [undo, { once: true }]) {
       const runs: string[] = [];
-      const program = saga({ name: 'vital', version: '1', forks }, function* () {
+      const program = saga({ name: 'vital', version: '1', reuse }, function* () {
         yield* step('read', () => void runs.push('read'));
         yield* step('a', () => void runs.push('a'), options);
         yield* step('b', () => void runs.push('b'), options);
@@ -229,7 +229,7 @@ describe('the budget of a turn', () => {
 
   it('[E1] commits before the first step with an undo if somebody else can continue', async () => {
     const runs: string[] = [];
-    const program = saga({ name: 'vital', version: '1', forks }, function* () {
+    const program = saga({ name: 'vital', version: '1', reuse }, function* () {
       yield* step('read', () => void runs.push('read'));
       yield* all([
         step('a', () => void runs.push('a'), undo),

@@ -4,7 +4,7 @@ import { step } from '../src/index.ts';
 import { accepted, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 
-const forks = { forks: 'accept' } as const;
+const reuse = { reuse: 'ok' } as const;
 
 /** Counts the values that are encoded while steps with an undo are replayed. */
 async function encodedInReplayOf(steps: number): Promise<number> {
@@ -14,7 +14,7 @@ async function encodedInReplayOf(steps: number): Promise<number> {
         yield* step('s', () => ({ list: [index] }), { compensate: () => undefined });
       yield* ask('end');
       return 'done';
-    }, forks);
+    }, reuse);
   const { state } = suspended(await start(make()));
   const encode = vi.spyOn(JSON, 'stringify');
   try {
@@ -51,7 +51,7 @@ describe('results for undos', () => {
           }
           yield* ask('end');
           throw new Error('fails in the second turn');
-        }, forks);
+        }, reuse);
       const { state } = suspended(await start(make()));
       await turn(make(), state, { end: accepted({ word: 'w' }) });
       const kept = '{"at":"1970-01-01T00:00:00.005Z","list":[1]}';

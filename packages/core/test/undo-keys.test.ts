@@ -4,7 +4,7 @@ import { all, compensator, elicit, saga, step } from '../src/index.ts';
 import { failed, start, suspended, turn } from './support/drive.ts';
 import { runtimeOf, World } from './support/world.ts';
 
-const options = { name: 'trip', version: '1', forks: 'accept', onMismatch: 'compensate' } as const;
+const options = { name: 'trip', version: '1', reuse: 'ok', onMismatch: 'compensate' } as const;
 
 describe('the keys of an undo', () => {
   it.each(['k1', 'a(b)', 'x)#2', 'a/b', 'line\nline'])(

@@ -27,7 +27,7 @@ type Options = Partial<SagaOptions<undefined, undefined>>;
 
 /** A saga that may compensate. */
 const trip = (body: () => Steps<string>, options: Options = {}): Saga<undefined, undefined> =>
-  sagaOf(body, { forks: 'accept', ...options });
+  sagaOf(body, { reuse: 'ok', ...options });
 
 /** A step that can be undone, and says what happens to it. */
 const book = (done: string[], id: string) =>
@@ -187,7 +187,7 @@ describe('compensation', () => {
 
   it('[E3] shares its stack with a called saga', async () => {
     const done: string[] = [];
-    const child = saga({ name: 'child', version: '1', forks: 'accept' }, function* () {
+    const child = saga({ name: 'child', version: '1', reuse: 'ok' }, function* () {
       return yield* book(done, 'inner');
     });
     const program = trip(function* () {
@@ -582,7 +582,8 @@ describe('a pivot', () => {
   });
 });
 
-describe('forks', () => {
+describe('a host without a store', () => {
+  const withoutStore = { replace: { claim: undefined } };
   const effects: [string, () => Steps<unknown>][] = [
     ['a step that compensates', () => one(book([], 'x'))],
     [
@@ -592,20 +593,31 @@ describe('forks', () => {
     ['a step that runs once', () => one(step('x', () => 1, { once: true }))],
     ['a pivot', () => one(pivot('x'))],
   ];
-  it.each(effects)('[E7] must be declared before %s, which does not run', async (_, body) => {
+  it.each(effects)('[E7] refuses %s, which does not run', async (_, body) => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* body();
       return '';
     });
-    const outcome = await start(program, {}, world);
+    const outcome = await start(program, {}, world, withoutStore);
     expect(failed(outcome)).toMatchObject({ code: 'authoring_error' });
-    expect(String(failed(outcome))).toMatch(/'x' .*forks: 'refuse'.*forks: 'accept'/s);
+    expect(String(failed(outcome))).toMatch(/'x' .*`store`.*reuse: 'ok'/s);
     expect(world.events).toEqual([]);
   });
 
-  it('[E7] need no declaration without compensation', async () => {
-    expect((await start(sagaOf(() => one(step('x', () => 'y'))))).status).toBe('completed');
+  it('[E7] runs steps without an undo, and all steps of a saga whose tokens may be used again', async () => {
+    const plain = sagaOf(() => one(step('x', () => 'y')));
+    expect((await start(plain, {}, new World(), withoutStore)).status).toBe('completed');
+    for (const [, body] of effects.filter(([name]) => !name.includes('once'))) {
+      const reused = sagaOf(
+        function* () {
+          yield* body();
+          return '';
+        },
+        { reuse: 'ok' },
+      );
+      expect((await start(reused, {}, new World(), withoutStore)).status).toBe('completed');
+    }
   });
 });
 

@@ -48,7 +48,7 @@ const misspelled: readonly (readonly [
   [() => step('charge', one, js({ compensate: one, labels: 'l' })), 'labels', 'label'],
   [() => saga(js({ ...named, inputSchema: schema }), body as never), 'inputSchema', 'input'],
   [() => saga(js({ ...named, outputSchema: schema }), body as never), 'outputSchema', 'output'],
-  [() => saga(js({ ...named, fork: 'accept' }), body as never), 'fork', 'forks'],
+  [() => saga(js({ ...named, reused: 'ok' }), body as never), 'reused', 'reuse'],
   [() => saga(js({ ...named, descripton: 'd' }), body as never), 'descripton', 'description'],
   [() => promptSaga(js({ ...named, inputs: schema }), body as never), 'inputs', 'input'],
   [() => promptSaga(js({ ...named, annotations: {} }), body as never), 'annotations', undefined],

@@ -31,7 +31,7 @@ const tick = (world: World): TurnSettings => ({
 
 /** A saga that is undone as far as possible when its code no longer fits. */
 const trip = (body: () => Steps<string>): Saga<undefined, undefined> =>
-  sagaOf(body, { forks: 'accept', onMismatch: 'compensate' });
+  sagaOf(body, { reuse: 'ok', onMismatch: 'compensate' });
 
 const book = (done: string[], id: string) =>
   step(id, () => (done.push(id), id), { compensate: () => void done.push(`undo ${id}`) });
@@ -214,7 +214,7 @@ describe('onMismatch', () => {
         yield* book(done, 'renamed');
         return '';
       },
-      { forks: 'accept' },
+      { reuse: 'ok' },
     );
     expect(await turn(changed, state, { end: word })).toMatchObject({
       status: 'failed',

@@ -12,7 +12,7 @@ type Does = (what: string) => Command<unknown>;
 function waiting(body: (does: Does) => Steps<string>) {
   const done: string[] = [];
   const program = sagaOf(() => body((what) => step(what, () => void done.push(what))), {
-    forks: 'accept',
+    reuse: 'ok',
   });
   return {
     done,

@@ -202,7 +202,7 @@ test('a sleeping saga reports the time to wait', async () => {
 describe('the names of spans', () => {
   test('are the IDs in the code, with scopes, loops, and starts in attributes only', async () => {
     const traced = tracing();
-    const looping = saga({ name: 'looping', version: '1', forks: 'accept' }, function* () {
+    const looping = saga({ name: 'looping', version: '1', reuse: 'ok' }, function* () {
       for (let count = 0; count < 3; count += 1) yield* step('item', () => count);
       for (const key of ['7', 'a/b) (c#2', '\n'])
         yield* step('send', () => 1, { key, compensate: undoing });

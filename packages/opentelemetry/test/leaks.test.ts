@@ -44,7 +44,6 @@ function secretive(idempotencyKeys: Set<string>) {
     {
       name: 'secretive',
       version: '1',
-      forks: 'refuse',
       input: z.object({ argument: z.unknown().optional() }),
     },
     function* ({ argument }) {

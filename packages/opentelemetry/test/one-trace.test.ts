@@ -274,7 +274,7 @@ describe('a request without a turn', () => {
 });
 
 function guardedOrder(traced: Tracing): { readonly one: SagaHost } {
-  const program = { ...order(traced), forks: 'refuse' as const };
+  const program = { ...order(traced), reuse: undefined };
   const clock = ticking();
   return {
     one: hostOf([program], {

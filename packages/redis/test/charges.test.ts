@@ -44,7 +44,7 @@ describeWithRedis('the bytes of a principal in Redis', () => {
   it('the ticket of a link is charged once, however often a reminder sends the link', async () => {
     let now = Date.now();
     const sent: string[] = [];
-    const refund = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
+    const refund = saga({ name: 'refund', version: '1', reuse: 'ok' }, function* () {
       yield* approval('manager', {
         message: 'Refund 10 €?',
         timeout: 24 * hour,

@@ -118,7 +118,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
 
   it('[T13] a host runs nothing with a full Redis, and the token stays valid', async () => {
     const did: string[] = [];
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* elicit('ship', { message: 'Ship?', schema: z.object({ ok: z.boolean() }) });
       yield* step('ship', () => void did.push('ship'));
       return 'shipped';

@@ -56,7 +56,7 @@ describeWithRedis('after Redis has lost its data', () => {
     const suspensions: SuspendedSagaFacts[] = [];
     const failing = { now: false };
     const Ok = z.object({ ok: z.boolean() });
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       const sure = yield* elicit('sure', { message: 'Sure?', schema: Ok });
       yield* step(
         'charge',
@@ -74,7 +74,7 @@ describeWithRedis('after Redis has lost its data', () => {
       return 'thanks';
     });
     const keys = generateKey();
-    const hostOf = (options: Partial<SagaHostOptions> = {}): SagaHost =>
+    const hostOf = (options: Omit<Partial<SagaHostOptions>, 'sagas' | 'guard'> = {}): SagaHost =>
       createSagaHost({
         sagas: [order],
         keys,

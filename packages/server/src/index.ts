@@ -68,6 +68,7 @@ export type {
   ResourceResult,
   ResourceSaga,
   RetryPolicy,
+  GuardedSaga,
   Saga,
   SagaOptions,
   SampleAnswer,

@@ -3,7 +3,7 @@ import { optionError } from '@mcp-saga/core/shared';
 import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
-import type { SagaHostOptions } from './model/host-options.ts';
+import type { GuardOptions, SagaHostOptions, StoreFor } from './model/host-options.ts';
 import type {
   CancelHostRequest,
   DeliveryRequest,
@@ -56,7 +56,7 @@ export interface SagaHost {
    */
   resume(token: string, answers?: readonly StepAnswer[], request?: HostRequest): Promise<SagaTurn>;
   /**
-   * Ends a saga and undoes its steps within this request. Requires a saga with `forks`. A guard
+   * Ends a saga and undoes its steps within this request. Requires a store, or `reuse: 'ok'`. A store
    * rejects tokens that the client has used with answers. A cancel token of `onSuspended` needs no
    * caller. Hosts with a `queue` need neither.
    *
@@ -140,7 +140,9 @@ export const givenOptions: WeakMap<object, object> = new WeakMap();
  * if (turn.status === 'suspended') console.log(turn.steps, turn.token);
  * ```
  */
-export function createSagaHost(options: SagaHostOptions): SagaHost {
+export function createSagaHost<P extends Program, const G extends GuardOptions = GuardOptions>(
+  options: Omit<SagaHostOptions, 'sagas' | 'guard'> & StoreFor<P, G>,
+): SagaHost {
   const core = createHostCore(options);
   /** Checks the options of a method, before anything runs, and returns the host for its call. */
   const invoked = (

@@ -21,7 +21,8 @@ import {
   type KeysOfEnv,
   type ServeSagasOptions,
 } from './http/serve-options.ts';
-import type { SagaHostOptions } from './model/host-options.ts';
+import type { Program } from '@mcp-saga/core';
+import type { GuardOptions, SagaHostOptions, StoreFor } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
@@ -73,13 +74,28 @@ export interface SagaServer<Env = unknown> {
  * export default serveSagas({ name: 'greeter', version: '1.0.0', sagas: [greet] });
  * ```
  */
-export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
+export function serveSagas<
+  Env = unknown,
+  P extends Program = Program,
+  const G extends GuardOptions = GuardOptions,
+>(given: Omit<ServeSagasOptions<Env>, 'sagas' | 'guard'> & StoreFor<P, G>): SagaServer<Env> {
+  // The types of the sagas have done their work.
+  const options: ServeSagasOptions<Env> = given;
   assertServeOptions(options);
-  const { name, version, keys, auth = {}, anonymous: given, http = {}, extend, ...rest } = options;
+  const {
+    name,
+    version,
+    keys,
+    auth = {},
+    anonymous: accepted,
+    http = {},
+    extend,
+    ...rest
+  } = options;
   const { authenticate, oauth, ...hostAuth } = auth;
   // Nobody is authenticated: then every request is anonymous, which the host must accept.
   const anonymous =
-    authenticate === undefined ? ({ ...given, calls: 'accept' } as const) : (given ?? {});
+    authenticate === undefined ? ({ ...accepted, calls: 'accept' } as const) : (accepted ?? {});
   // With it, the host knows that callers are told apart.
   const { principal = authenticate === undefined ? undefined : principalOfUser } = hostAuth;
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;

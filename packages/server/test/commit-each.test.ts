@@ -66,7 +66,7 @@ function mortal(program: Program, last: number): Mortal {
 
 /** Charges, ships, and thanks. Only the first charge succeeds. */
 function order(did: string[], options: { readonly commitEach?: boolean } = {}): Program {
-  return saga({ name: 'order', version: '1', forks: 'refuse', ...options }, function* () {
+  return saga({ name: 'order', version: '1', ...options }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* charge(did);
     yield* step('ship', ({ idempotencyKey }) => void did.push(`ship ${idempotencyKey.length}`));
@@ -122,13 +122,10 @@ describe('a saga with commitEach', () => {
 
   test('[E1] returns a token before its first step', async () => {
     const did: string[] = [];
-    const eager = saga(
-      { name: 'eager', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        yield* charge(did);
-        return 'done';
-      },
-    );
+    const eager = saga({ name: 'eager', version: '1', commitEach: true }, function* () {
+      yield* charge(did);
+      return 'done';
+    });
     const clock = testClock();
     const { host } = hostOf(eager, { guard: { store: memoryStore({ clock }) }, starts, clock });
     const { token } = suspended(await host.start('eager', {}));
@@ -139,18 +136,15 @@ describe('a saga with commitEach', () => {
   test('[E1] [U4] returns a token when the time of the request is over', async () => {
     const did: string[] = [];
     const clock = testClock();
-    const slow = saga(
-      { name: 'slow', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        for (const what of ['a', 'b', 'c']) {
-          yield* step(what, () => {
-            did.push(what);
-            clock.now += 600;
-          });
-        }
-        return 'done';
-      },
-    );
+    const slow = saga({ name: 'slow', version: '1', commitEach: true }, function* () {
+      for (const what of ['a', 'b', 'c']) {
+        yield* step(what, () => {
+          did.push(what);
+          clock.now += 600;
+        });
+      }
+      return 'done';
+    });
     const { host } = hostOf(slow, {
       guard: { store: memoryStore({ clock }) },
       starts,
@@ -167,22 +161,19 @@ describe('a saga with commitEach', () => {
 
   test('[E1] [U3] continues beside a question, and shows the text of a checkpoint', async () => {
     const did: string[] = [];
-    const both = saga(
-      { name: 'both', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        yield* all({
-          asks: elicit('sure', { message: 'Sure?', schema: Empty }),
-          does: (function* (): Steps<void> {
-            yield* step('a', () => void did.push('a'));
-            yield* step('b', () => void did.push('b'));
-            yield* checkpoint('half');
-            yield* step('c', () => void did.push('c'));
-            yield* step('d', () => void did.push('d'));
-          })(),
-        });
-        return 'done';
-      },
-    );
+    const both = saga({ name: 'both', version: '1', commitEach: true }, function* () {
+      yield* all({
+        asks: elicit('sure', { message: 'Sure?', schema: Empty }),
+        does: (function* (): Steps<void> {
+          yield* step('a', () => void did.push('a'));
+          yield* step('b', () => void did.push('b'));
+          yield* checkpoint('half');
+          yield* step('c', () => void did.push('c'));
+          yield* step('d', () => void did.push('d'));
+        })(),
+      });
+      return 'done';
+    });
     const clock = testClock();
     const { host } = hostOf(both, { guard: { store: memoryStore({ clock }) }, starts, clock });
     const { token } = suspended(await host.start('both', {}));
@@ -197,19 +188,16 @@ describe('a saga with commitEach', () => {
 
   test('[E1] shows the text of a checkpoint before a parallel branch continues', async () => {
     const did: string[] = [];
-    const paged = saga(
-      { name: 'paged', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        yield* all({
-          shows: checkpoint('a page'),
-          does: (function* (): Steps<void> {
-            yield* step('a', () => void did.push('a'));
-            yield* step('b', () => void did.push('b'));
-          })(),
-        });
-        return 'done';
-      },
-    );
+    const paged = saga({ name: 'paged', version: '1', commitEach: true }, function* () {
+      yield* all({
+        shows: checkpoint('a page'),
+        does: (function* (): Steps<void> {
+          yield* step('a', () => void did.push('a'));
+          yield* step('b', () => void did.push('b'));
+        })(),
+      });
+      return 'done';
+    });
     const clock = testClock();
     const { host } = hostOf(paged, { guard: { store: memoryStore({ clock }) }, starts, clock });
     const { token, content } = suspended(await host.start('paged', {}));
@@ -217,20 +205,17 @@ describe('a saga with commitEach', () => {
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
     expect(did).toEqual(['a', 'b']);
 
-    const later = saga(
-      { name: 'later', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        yield* elicit('sure', { message: 'Sure?', schema: Empty });
-        yield* all({
-          shows: checkpoint('a page'),
-          does: (function* (): Steps<void> {
-            yield* step('c', () => void did.push('c'));
-            yield* step('d', () => void did.push('d'));
-          })(),
-        });
-        return 'done';
-      },
-    );
+    const later = saga({ name: 'later', version: '1', commitEach: true }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* all({
+        shows: checkpoint('a page'),
+        does: (function* (): Steps<void> {
+          yield* step('c', () => void did.push('c'));
+          yield* step('d', () => void did.push('d'));
+        })(),
+      });
+      return 'done';
+    });
     const other = hostOf(later, { guard: { store: memoryStore({ clock }) }, starts, clock }).host;
     const shown = suspended(
       await other.resume(suspended(await other.start('later', {})).token, [sure]),
@@ -268,7 +253,7 @@ describe('a saga with commitEach', () => {
     const { token } = suspended(await host.start('order', {}));
     suspended(await coreOf(host).resume(token, [sure], {}, { dialect: { effects: 'later' } }));
     expect(did).toEqual([]);
-    const passes = saga({ name: 'passes', version: '1', forks: 'refuse' }, function* () {
+    const passes = saga({ name: 'passes', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* pivot('sure');
       yield* step('ship', () => void did.push('ship'));
@@ -288,22 +273,19 @@ describe('a saga with commitEach', () => {
     const clock = testClock();
     const store = memoryStore({ clock });
     const aborting = new AbortController();
-    const leaves = saga(
-      { name: 'order', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        yield* charge(did);
-        yield* step(
-          'ship',
-          () => {
-            did.push('ship');
-            aborting.abort();
-          },
-          { compensate: () => void did.push('recall') },
-        );
-        yield* step('thank', () => void did.push('thank'));
-        return 'done';
-      },
-    );
+    const leaves = saga({ name: 'order', version: '1', commitEach: true }, function* () {
+      yield* charge(did);
+      yield* step(
+        'ship',
+        () => {
+          did.push('ship');
+          aborting.abort();
+        },
+        { compensate: () => void did.push('recall') },
+      );
+      yield* step('thank', () => void did.push('thank'));
+      return 'done';
+    });
     const hooks = {
       onTurn: () => undefined,
       onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
@@ -319,16 +301,18 @@ describe('a saga with commitEach', () => {
     expect(did).toEqual(['charge', 'ship', 'ship', 'recall', 'refund']);
   });
 
-  test("[E1] is rejected without forks: 'refuse'", () => {
+  test("[E1] is rejected with reuse: 'ok', and by a host without a store", () => {
     const options = { name: 'order', version: '1', commitEach: true };
     const body = function* () {
       yield* step('a', () => 1);
       return '';
     };
-    expect(() => saga(options, body)).toThrow(
-      "Saga 'order' has commitEach, which needs forks: 'refuse': a guard stores the result of each step.",
+    expect(() => saga({ ...options, reuse: 'ok' }, body)).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
     );
-    expect(() => saga({ ...options, forks: 'accept' }, body)).toThrow("needs forks: 'refuse'");
+    expect(() => hostOf(saga(options, body))).toThrow(
+      expect.objectContaining({ code: 'missing_option' }),
+    );
   });
 });
 
@@ -354,7 +338,7 @@ describe('a machine with commitEach', () => {
       },
       output: 'shipped',
     });
-    return machineSaga({ name: 'order', version: '1', forks: 'refuse', commitEach: true }, chart);
+    return machineSaga({ name: 'order', version: '1', commitEach: true }, chart);
   }
 
   test('[E1] continues after its commit when its process died', async () => {
@@ -374,8 +358,8 @@ describe('a machine with commitEach', () => {
 
 describe('a guarded turn that passes a pivot', () => {
   /** Charges, which goes well once, and passes the point of no return. */
-  function parcel(did: string[], forks: 'refuse' | 'accept' = 'refuse'): Program {
-    return saga({ name: 'parcel', version: '1', forks }, function* () {
+  function parcel(did: string[], reuse?: 'ok'): Program {
+    return saga({ name: 'parcel', version: '1', reuse }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* charge(did);
       yield* pivot('charged');
@@ -399,13 +383,13 @@ describe('a guarded turn that passes a pivot', () => {
 
   test('[E5] does not end the turn without a guard, or at the end of the saga', async () => {
     const did: string[] = [];
-    const { host, told } = hostOf(parcel(did, 'accept'));
+    const { host, told } = hostOf(parcel(did, 'ok'));
     const { token } = suspended(await host.start('parcel', {}));
     expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed', turn: 2 });
     expect(told.turns).toHaveLength(2);
 
     const clock = testClock();
-    const last = saga({ name: 'last', version: '1', forks: 'refuse' }, function* () {
+    const last = saga({ name: 'last', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* pivot('sure');
       yield* elicit('good', { message: 'Good?', schema: Empty });
@@ -446,23 +430,20 @@ describe('a stored response', () => {
   function slow() {
     const did: string[] = [];
     const clock = testClock();
-    const both = saga(
-      { name: 'both', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        yield* all({
-          asks: elicit('sure', { message: 'Sure?', schema: Empty }),
-          does: (function* (): Steps<void> {
-            for (const what of ['a', 'b', 'c']) {
-              yield* step(what, () => {
-                did.push(what);
-                clock.now += 600;
-              });
-            }
-          })(),
-        });
-        return 'done';
-      },
-    );
+    const both = saga({ name: 'both', version: '1', commitEach: true }, function* () {
+      yield* all({
+        asks: elicit('sure', { message: 'Sure?', schema: Empty }),
+        does: (function* (): Steps<void> {
+          for (const what of ['a', 'b', 'c']) {
+            yield* step(what, () => {
+              did.push(what);
+              clock.now += 600;
+            });
+          }
+        })(),
+      });
+      return 'done';
+    });
     const { host } = hostOf(both, {
       guard: { store: memoryStore({ clock }) },
       starts,

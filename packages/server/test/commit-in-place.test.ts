@@ -14,7 +14,7 @@ function order(
   did: string[],
   of: { readonly bytes?: number; readonly bodies?: { count: number } } = {},
 ): Program {
-  return saga({ name: 'order', version: '1', forks: 'refuse', commitEach: true }, function* () {
+  return saga({ name: 'order', version: '1', commitEach: true }, function* () {
     if (of.bodies !== undefined) of.bodies.count += 1;
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     for (const id of ['a', 'b', 'c']) {
@@ -57,18 +57,15 @@ describe('a turn that is committed in place', () => {
     const clock = testClock();
     let bodies = 0;
     let yields = 0;
-    const long = saga(
-      { name: 'long', version: '1', forks: 'refuse', commitEach: true },
-      function* () {
-        bodies += 1;
-        yield* elicit('sure', { message: 'Sure?', schema: Empty });
-        for (let index = 0; index < 400; index += 1) {
-          yields += 1;
-          yield* step('one', () => index, { key: `${index}` });
-        }
-        return 'done';
-      },
-    );
+    const long = saga({ name: 'long', version: '1', commitEach: true }, function* () {
+      bodies += 1;
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      for (let index = 0; index < 400; index += 1) {
+        yields += 1;
+        yield* step('one', () => index, { key: `${index}` });
+      }
+      return 'done';
+    });
     const { host, told } = hostOf(long, {
       guard: { store: memoryStore({ clock }) },
       testing: { clock },

@@ -38,8 +38,8 @@ function countedGuard() {
   return { memory, store, counted };
 }
 
-const asking = (name: string, forks: 'accept' | 'refuse' = 'refuse'): Program =>
-  saga({ name, version: '1', forks }, function* () {
+const asking = (name: string, reuse?: 'ok'): Program =>
+  saga({ name, version: '1', reuse }, function* () {
     yield* elicit('go', { message: 'Go?', schema: Empty });
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     return 'done';
@@ -47,7 +47,7 @@ const asking = (name: string, forks: 'accept' | 'refuse' = 'refuse'): Program =>
 
 describe('committed steps', () => {
   const committing = (steps: number, runs: { bodies: number; steps: number }): Program =>
-    saga({ name: 'committing', version: '1', forks: 'refuse', commitEach: true }, function* () {
+    saga({ name: 'committing', version: '1', commitEach: true }, function* () {
       runs.bodies += 1;
       yield* elicit('go', { message: 'Go?', schema: Empty });
       for (let index = 0; index < steps; index += 1) yield* step('work', () => (runs.steps += 1));
@@ -56,7 +56,7 @@ describe('committed steps', () => {
 
   /** Steps that are committed after a long answer. */
   const asked = (steps: number): Program =>
-    saga({ name: 'committing', version: '1', forks: 'refuse', commitEach: true }, function* () {
+    saga({ name: 'committing', version: '1', commitEach: true }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Note });
       for (let index = 0; index < steps; index += 1)
         yield* step(`work-at-table-${index}`, () => index);
@@ -168,7 +168,7 @@ describe('a hostile token', () => {
 
   const tokenOf = async () => {
     const { host, told, clock } = hostOf(
-      saga({ name: 'asking', version: '1', forks: 'accept' }, function* () {
+      saga({ name: 'asking', version: '1', reuse: 'ok' }, function* () {
         // A structure of this size is compressed in the token.
         for (let index = 0; index < 40; index += 1) yield* step('work', () => undefined);
         yield* elicit('go', { message: 'Go?', schema: Empty });

@@ -45,7 +45,7 @@ describe('a guard', () => {
   it('[T13] accepts a used token of an aborted request only from the same request', async () => {
     const did: string[] = [];
     const abort = new AbortController();
-    const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, function* () {
+    const ship = saga({ name: 'ship', version: '1' }, function* () {
       const { ok } = yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('ship', () => {
         did.push(String(ok));
@@ -66,7 +66,7 @@ describe('a guard', () => {
 
   it('[T13] stores a response up to the maximum size of a token or result', async () => {
     let ran = 0;
-    const big = saga({ name: 'big', version: '1', forks: 'refuse' }, function* () {
+    const big = saga({ name: 'big', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('pay', () => void (ran += 1));
       return 'x'.repeat(500_000);
@@ -82,7 +82,7 @@ describe('a guard', () => {
     const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
     const did: string[] = [];
     const echo = saga(
-      { name: 'echo', version: '1', forks: 'refuse', output: z.object({ v: z.any() }) },
+      { name: 'echo', version: '1', output: z.object({ v: z.any() }) },
       function* () {
         const { ok } = yield* elicit('go', { message: 'Go?', schema: Ok });
         yield* step('pay', () => void did.push('pay'), {
@@ -106,7 +106,7 @@ describe('a guard', () => {
   /** Pays, and then returns, or asks, as much as a test wants. */
   const paying = (of: 'result' | 'question', message: string) => {
     const did: string[] = [];
-    const big = saga({ name: 'big', version: '1', forks: 'refuse' }, function* () {
+    const big = saga({ name: 'big', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('pay', () => void did.push('pay'), { compensate: () => void did.push('refund') });
       if (of === 'question') yield* elicit('more', { message, schema: Ok });
@@ -138,7 +138,7 @@ describe('a guard', () => {
 
   it('[T13] accepts the same request again at once if its response cannot be sealed', async () => {
     const did: string[] = [];
-    const odd = saga({ name: 'odd', version: '1', forks: 'refuse' }, function* () {
+    const odd = saga({ name: 'odd', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('pay', () => void did.push('pay'));
       return 'paid';
@@ -163,7 +163,7 @@ describe('a guard', () => {
     let time = 1_000_000;
     const undone: string[] = [];
     let facts: SuspendedSagaFacts | undefined;
-    const book = saga({ name: 'book', version: '1', forks: 'refuse' }, function* () {
+    const book = saga({ name: 'book', version: '1' }, function* () {
       yield* step('book', () => 1, { compensate: () => void undone.push('book') });
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'booked';
@@ -187,7 +187,7 @@ describe('a guard', () => {
   it('[T13] removes a used token and its response when the token has expired', async () => {
     let time = 1_000_000;
     const store = memoryStore({ clock: () => time });
-    const ask = saga({ name: 'ask', version: '1', forks: 'refuse' }, function* () {
+    const ask = saga({ name: 'ask', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'asked';
     });
@@ -213,7 +213,7 @@ describe('a guard', () => {
     const told: string[] = [];
     const begun = deferred<() => void>();
     let runs = 0;
-    const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
+    const slow = saga({ name: 'slow', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('work', async () => {
         runs += 1;
@@ -249,18 +249,18 @@ describe('a guard', () => {
       z.object({ n: z.number() }),
       ({ args }) => void refunds.push(args.n),
     );
-    const make = (version: string, forks: 'refuse' | 'accept') =>
-      saga({ name: 'buy', version, forks, onMismatch: 'compensate' }, function* () {
+    const make = (version: string, reuse?: 'ok') =>
+      saga({ name: 'buy', version, reuse, onMismatch: 'compensate' }, function* () {
         yield* step('pay', () => 7, { compensate: refund.for(({ result }) => ({ n: result })) });
         yield* elicit('go', { message: 'Go?', schema: Ok });
         return 'paid';
       });
     const store = memoryStore();
-    const old = hostOf({ sagas: [make('1', 'refuse')], guard: { store } });
+    const old = hostOf({ sagas: [make('1')], guard: { store } });
     const { token } = waiting(await old.start('buy', {}));
     expect(await old.resume(token, answer(true))).toMatchObject({ result: 'paid' });
     const next = hostOf({
-      sagas: [make('2', 'accept')],
+      sagas: [make('2', 'ok')],
       guard: { store },
       compensators: [refund],
     });
@@ -271,7 +271,7 @@ describe('a guard', () => {
 
   it('[E10] [R3] releases a turn that only changed code rejected, so that a rollback can continue', async () => {
     const make = (message: string) =>
-      saga({ name: 'buy', version: '1', forks: 'refuse' }, function* () {
+      saga({ name: 'buy', version: '1' }, function* () {
         yield* elicit('go', { message, schema: Ok });
         yield* elicit('sure', { message: 'Sure?', schema: Ok });
         return 'bought';

@@ -20,7 +20,7 @@ describe('a saga of another copy of the package', () => {
   it('[E1] undoes nothing if a commit fails', async () => {
     const { poll, saga, step } = await importAgain();
     const did: string[] = [];
-    const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+    const pay = saga({ name: 'pay', version: '1' }, function* () {
       yield* step('charge', () => void did.push('charge'), {
         compensate: () => void did.push('refund'),
       });
@@ -53,14 +53,11 @@ describe('a saga of another copy of the package', () => {
     const { elicit, saga, step } = await importAgain();
     const keys = generateKey();
     const hostFor = (id: string) => {
-      const go = saga(
-        { name: 'go', version: '1', forks: 'accept', onMismatch: 'fail' },
-        function* () {
-          yield* step(id, () => 1);
-          yield* elicit('go', asked);
-          return 'gone';
-        },
-      );
+      const go = saga({ name: 'go', version: '1', reuse: 'ok', onMismatch: 'fail' }, function* () {
+        yield* step(id, () => 1);
+        yield* elicit('go', asked);
+        return 'gone';
+      });
       return createSagaHost({ sagas: [go], audience: 'shop', keys, hooks });
     };
     const { token } = suspended(await hostFor('before').start('go', {}));
@@ -72,7 +69,7 @@ describe('a saga of another copy of the package', () => {
 
   it('reports another answer to an answered question', async () => {
     const { all, elicit, saga } = await importAgain();
-    const two = saga({ name: 'two', version: '1', forks: 'accept' }, function* () {
+    const two = saga({ name: 'two', version: '1', reuse: 'ok' }, function* () {
       yield* all({ go: elicit('go', asked), stay: elicit('stay', asked) });
       return 'both';
     });
@@ -84,7 +81,7 @@ describe('a saga of another copy of the package', () => {
 
   it('fails with the error of another server, which may have the code of a mismatch', async () => {
     const { now, saga } = await importAgain();
-    const call = saga({ name: 'call', version: '1', forks: 'accept' }, function* () {
+    const call = saga({ name: 'call', version: '1', reuse: 'ok' }, function* () {
       if ((yield* now()) > 0)
         throw Object.assign(new Error('elsewhere'), { code: 'replay_mismatch' });
       return 'called';

@@ -38,7 +38,7 @@ describe('a `once` step while the guard is down', () => {
   test('[T13] [E1] ends its turn, and the retry runs earlier steps with the same idempotency keys', async () => {
     const did: string[] = [];
     const clock = testClock();
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* step('charge', ({ idempotencyKey }) => void did.push(`charge ${idempotencyKey}`), {
         compensate: () => void did.push('refund'),
@@ -68,7 +68,7 @@ describe('a `once` step while the guard is down', () => {
     const clock = testClock();
     let runs = 0;
     let running = 0;
-    const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+    const order = saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
       yield* all({
         slow: (function* () {
           yield* step('slow', async ({ signal }) => {
@@ -92,7 +92,7 @@ describe('a `once` step while the guard is down', () => {
   test('[T13] [E3] undoes earlier steps in a first turn, because the client has no token', async () => {
     const did: string[] = [];
     const clock = testClock();
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* step('charge', () => void did.push('charge'), {
         compensate: () => void did.push('refund'),
       });
@@ -119,7 +119,7 @@ describe('a `once` step while the guard is down', () => {
     const down = (): never => {
       throw new Error('ECONNREFUSED 10.0.0.7');
     };
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* step('charge', () => 1, {
         compensate: function* () {
           yield* step('refund', () => undefined, { once: true });
@@ -142,7 +142,7 @@ describe('a `once` step while the guard is down', () => {
   test('[T13] [E3] in an undo ends the cancellation, which a later request can repeat', async () => {
     const did: string[] = [];
     const clock = testClock();
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* step('charge', () => 1, {
         compensate: function* () {
           yield* step('refund', () => void did.push('refund'), { once: true });

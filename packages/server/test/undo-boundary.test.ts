@@ -27,7 +27,7 @@ expectLogs(restartLog);
 function shop() {
   const did: string[] = [];
   let ships = 0;
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('charge', () => void did.push('charge'), {
       compensate: () => void did.push('refund'),
@@ -107,7 +107,7 @@ function dying(
       isDead = did.filter((what) => what === 'refund').length === 1;
     },
   });
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* charge;
     return yield* body(did);
   });
@@ -188,14 +188,11 @@ test('[E1] [R3] code that fits does not ship after a refund that other code caus
     yield* ship(notes);
     return 'shipped';
   });
-  const changed = saga(
-    { name: 'order', version: '1', forks: 'refuse', onMismatch: 'compensate' },
-    function* () {
-      yield* charge;
-      yield* step('look again', () => 1);
-      return 'kept';
-    },
-  );
+  const changed = saga({ name: 'order', version: '1', onMismatch: 'compensate' }, function* () {
+    yield* charge;
+    yield* step('look again', () => 1);
+    return 'kept';
+  });
   const { token } = suspended(await hostFor().start('order', {}));
   await expect(hostFor(changed).resume(token, accepts)).rejects.toThrow();
   expect(did).toEqual(['charge', 'refund']);
@@ -270,7 +267,7 @@ test('[E8] [T11] the queue undoes a saga over the token limit if its process and
   const facts: SuspendedSagaFacts[] = [];
   const clock = testClock();
   const store = memoryStore({ clock });
-  const large = saga({ name: 'large', version: '1', forks: 'refuse' }, function* () {
+  const large = saga({ name: 'large', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('charge', () => 'x'.repeat(100_000), { compensate: () => void did.push('refund') });
     yield* elicit('more', { message: 'More?', schema: Empty });

@@ -11,7 +11,7 @@ const answer = [accept('sure', {})];
 test('[T11] [E3] waits between two attempts of an undo in the request if no token can hold the saga', async () => {
   const did: string[] = [];
   const clock = testClock();
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('charge', () => void did.push('charge'), {
       compensate: ({ attempt }) => {
@@ -54,7 +54,7 @@ test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal 
         void did.push(`${outcome === 'done' ? 'undo' : 'look up'} ${what}`),
       unknown: 'compensate',
     });
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* does('charge');
     yield* does('ship');

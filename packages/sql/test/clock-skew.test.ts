@@ -32,7 +32,7 @@ function worldOf([one, other]: readonly [SqlStore, SqlStore], skew: number): Wor
   const did: string[] = [];
   const urls: string[] = [];
   let ahead = skew;
-  const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+  const refund = saga({ name: 'refund', version: '1' }, function* () {
     yield* step('reserve', () => void did.push('reserve'));
     const { approved } = yield* approval('manager', {
       message: 'Refund?',

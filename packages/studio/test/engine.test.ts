@@ -150,7 +150,7 @@ it('shows the reads of a fork only, and those since continueAs', async () => {
 import { continueAs, elicit, now, saga, sleep, uuid } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';
 import { z } from 'zod';
-const branching = saga({ name: 'branching', version: '1', forks: 'accept', input: z.object({ again: z.boolean().optional() }) }, function* ({ again }) {
+const branching = saga({ name: 'branching', version: '1', reuse: 'ok', input: z.object({ again: z.boolean().optional() }) }, function* ({ again }) {
   const { late } = yield* elicit('late', { message: 'Late?', schema: z.object({ late: z.boolean() }) });
   if (!late) return String(yield* now());
   yield* sleep(3_600_000);
@@ -179,7 +179,7 @@ it('shows a run that fails without a recording', async () => {
 import { elicit, saga, step, uuid } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';
 import { z } from 'zod';
-const large = saga({ name: 'large', version: '1', forks: 'accept' }, function* () {
+const large = saga({ name: 'large', version: '1', reuse: 'ok' }, function* () {
   yield* uuid();
   const text = yield* step('read', () => 'x'.repeat(200_000));
   yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
@@ -291,7 +291,6 @@ export const one = saga(used);
 const expectedFailures: Readonly<Record<string, readonly string[]>> = {
   careless: [
     "When the process dies after 'pay'",
-    'When the response of turn 2 is lost',
     "When 'pay' times out",
     "When 'pay' has its effect, and its response is lost",
   ],
@@ -359,7 +358,7 @@ import { testSaga } from '@mcp-saga/testing';
 import { z } from 'zod';
 let paid = 0;
 let sent = 0;
-const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+const order = saga({ name: 'order', version: '1' }, function* () {
   yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
   yield* step('pay', () => void (paid += 1), { compensate: () => void (paid -= 1) });
   yield* step('send', () => void (sent += 1));
@@ -520,10 +519,10 @@ describe('a session', () => {
     expect([run?.status, forked?.status]).toEqual(['completed', 'refused']);
   });
 
-  it('continues a fork to its own end if the saga accepts forks', async () => {
+  it('continues a fork to its own end if tokens may be used again', async () => {
     const files = refund.map(({ name, text }) => ({
       name,
-      text: text.replace("forks: 'refuse'", "forks: 'accept'"),
+      text: text.replace("version: '1'", "version: '1', reuse: 'ok'"),
     }));
     const fork = { lane: 0, point: 0, answers: [{ ...twenty, content: { euros: 30 } }] };
     const [, forked] = await play(
@@ -549,7 +548,7 @@ describe('a session', () => {
   it('exports answers to a repeated question, in the run and its fork, in sequence', async () => {
     const files = refund.map(({ name, text }) => ({
       name,
-      text: text.replace("forks: 'refuse'", "forks: 'accept'"),
+      text: text.replace("version: '1'", "version: '1', reuse: 'ok'"),
     }));
     const wrong: Given = { ...twenty, content: { euros: 0 } };
     const thirty: Given = { ...twenty, content: { euros: 30 } };
@@ -589,7 +588,7 @@ const outside: readonly SourceFile[] = [
 import { testSaga } from '@mcp-saga/testing';
 import { z } from 'zod';
 
-const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+const order = saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
   const decision = yield* approval('manager', {
     message: 'Buy?', of: 2, deliver: () => 'sent', timeout: 3_600_000,
     schema: z.object({ note: z.string().default('fine') }),
@@ -687,7 +686,7 @@ export const script = testSaga(twice);
     const fork: Fork = { lane: 0, point: 0, answers: [approve()] };
     const guarded = outside.map(({ name, text }) => ({
       name,
-      text: text.replace("'accept' }, f", "'refuse' }, f"),
+      text: text.replace(", reuse: 'ok' }, f", ' }, f'),
     }));
     const [, forked] = await play({ answers, forks: [fork] }, guarded);
     expect(forked).toMatchObject({ status: 'completed', test: undefined });

@@ -50,7 +50,7 @@ it('shows the states before a fork, and those of the fork', async () => {
 });
 
 it('shows no states of a fork that gets the stored response', async () => {
-  const guarded = refund.replace("forks: 'accept'", "forks: 'refuse'");
+  const guarded = refund.replace(", reuse: 'ok'", '');
   const [, fork] = await play(
     [given(true)],
     [{ lane: 0, point: 0, answers: [given(true)] }],

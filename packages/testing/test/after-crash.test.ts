@@ -12,7 +12,7 @@ beforeEach(() => bank.reset());
 /** Charges and ships when the user is sure. */
 function buying(options: { readonly commitEach?: boolean; readonly looksUp?: boolean } = {}) {
   const { commitEach = false, looksUp = true } = options;
-  const buy = saga({ name: 'buy', version: '1', forks: 'refuse', commitEach }, function* () {
+  const buy = saga({ name: 'buy', version: '1', commitEach }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
     for (const what of ['charge', 'ship']) {
       const undo = ({ stepKey }: { readonly stepKey: string }): unknown => bank.undo(stepKey);

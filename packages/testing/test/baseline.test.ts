@@ -102,7 +102,7 @@ describe('a saga that always fails', () => {
   );
 
   const failing = (ends: () => Steps<unknown>): Program =>
-    saga({ name: 'intended', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'intended', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
       yield* step('reserve', ({ idempotencyKey }) => idempotencyKey, {
         compensate: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
@@ -247,7 +247,7 @@ describe('a case that ends in a mistake', () => {
   const Go = z.object({ go: z.boolean() });
 
   it('[E3] is a violation after a pivot, where nothing can be undone', async () => {
-    const each = saga({ name: 'late', version: '1', output, forks: 'accept' }, function* () {
+    const each = saga({ name: 'late', version: '1', output, reuse: 'ok' }, function* () {
       yield* step('pay', ({ idempotencyKey }) => idempotencyKey);
       yield* pivot('paid');
       try {
@@ -264,7 +264,7 @@ describe('a case that ends in a mistake', () => {
   });
 
   it('[E7] is a violation in a fork', async () => {
-    const each = saga({ name: 'forked', version: '1', output }, function* () {
+    const each = saga({ name: 'forked', version: '1', output, reuse: 'ok' }, function* () {
       const { go } = yield* elicit('go', { message: 'On?', schema: Go });
       return go ? { text: 'done' } : misfit();
     });

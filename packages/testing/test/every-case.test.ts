@@ -9,7 +9,7 @@ import {
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 
-const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+const order = saga({ name: 'order', version: '1' }, function* () {
   yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
   yield* step('pay', ({ idempotencyKey }) => idempotencyKey, {
     compensate: ({ idempotencyKey }) => idempotencyKey,

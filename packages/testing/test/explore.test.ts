@@ -56,7 +56,7 @@ describe('exploring sound sagas', () => {
         compensate: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
         unknown: 'compensate',
       });
-    const both = saga({ name: 'both', version: '1', forks: 'refuse' }, function* () {
+    const both = saga({ name: 'both', version: '1' }, function* () {
       yield* all({ a: save('a'), b: save('b') });
       yield* save('end');
       return 'saved';
@@ -80,8 +80,11 @@ describe('exploring sound sagas', () => {
     ]);
   });
 
-  it('[E7] reports forks that take another branch if forks are accepted', async () => {
-    const { forks } = await forkEverywhere(deployed);
+  it('[E7] reports forks that take another branch on a host without a store', async () => {
+    const unguarded = testSaga(deploy, { input: { service: 'web' }, store: false })
+      .on.elicit('target', { target: 'staging' })
+      .on.sample('safety', 'Yes');
+    const { forks } = await forkEverywhere(unguarded);
     expect(forks.map(({ id, answer, status, again }) => [id, answer, status, again])).toEqual([
       ['target', undefined, 'completed', ['release']],
       ['target', 'decline', 'failed', []],
@@ -153,7 +156,7 @@ describe('exploring sound sagas', () => {
   });
 
   it('[E7] reports steps that a fork undoes after the end, for a check of the author', async () => {
-    const keep = saga({ name: 'keep', version: '1', forks: 'accept' }, function* () {
+    const keep = saga({ name: 'keep', version: '1', reuse: 'ok' }, function* () {
       yield* step('create', ({ idempotencyKey }) => idempotencyKey, {
         compensate: ({ stepKey }) => stepKey,
       });

@@ -3,7 +3,7 @@ import { crashEverywhere, Provider, testSaga, type ExploredCase } from '@mcp-sag
 import { describe, expect, it } from 'vitest';
 
 const bank = new Provider<number>();
-const looksThenPays = saga({ name: 'looksThenPays', version: '1', forks: 'accept' }, function* () {
+const looksThenPays = saga({ name: 'looksThenPays', version: '1', reuse: 'ok' }, function* () {
   yield* step('look', () => 1, { reads: true });
   yield* step('pay', ({ idempotencyKey }) => void bank.do(idempotencyKey, 1));
   return 'paid';
@@ -31,7 +31,7 @@ describe('a step in the first request', () => {
   );
 
   it('[E1] happens twice also if its key differs after a restart', async () => {
-    const paysByKey = saga({ name: 'paysByKey', version: '1', forks: 'accept' }, function* () {
+    const paysByKey = saga({ name: 'paysByKey', version: '1', reuse: 'ok' }, function* () {
       yield* step('look', () => 1, { reads: true });
       const key = yield* uuid();
       yield* step('pay', ({ idempotencyKey }) => void bank.do(idempotencyKey, 1), { key });

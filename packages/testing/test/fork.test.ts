@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const minute = 60_000;
 const naps = (ms: number) =>
-  saga({ name: 'naps', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'naps', version: '1' }, function* () {
     yield* elicit('go', { message: 'On?', schema: z.object({ go: z.boolean() }) });
     yield* step('once', () => 1, { once: true });
     yield* sleep(ms);

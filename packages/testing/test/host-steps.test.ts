@@ -9,7 +9,7 @@ const looks = saga({ name: 'looks', version: '1' }, function* () {
 });
 const machineWith = (retry?: number) =>
   machineSaga(
-    { name: 'looks', version: '1', forks: 'accept' },
+    { name: 'looks', version: '1', reuse: 'ok' },
     setup({
       types: { output: {} as string },
       actors: { look: stepInMachine(() => 'seen', retry === undefined ? {} : { retry }) },

@@ -66,7 +66,6 @@ function sagaOf({ parts, fails, store, way }: Case): Program {
   const options = {
     name: 'order',
     version: '1',
-    ...(store === 'none' ? {} : { forks: 'refuse' as const }),
     ...(way.dialect === 'tasks' ? { task: 'prefer' as const } : {}),
   };
   const undo = store === 'none' ? {} : { compensate: () => undefined };
@@ -103,7 +102,7 @@ async function play(
     sagas: [sagaOf(given)],
     answers: { model: 'accept' },
     ...(given.store === 'none'
-      ? {}
+      ? { store: false as const }
       : { guard: { store: memoryStore({ clock: () => clock.now() }) } }),
   });
   clock.now = () => host.clock.now();

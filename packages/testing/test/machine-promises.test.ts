@@ -42,8 +42,8 @@ const machine = setup({
   },
   output: 'done',
 });
-const promised: Program = machineSaga({ name: 'promised', version: '1' }, machine);
-const guarded: Program = machineSaga({ name: 'guarded', version: '1', forks: 'refuse' }, machine);
+const promised: Program = machineSaga({ name: 'promised', version: '1', reuse: 'ok' }, machine);
+const guarded: Program = machineSaga({ name: 'guarded', version: '1' }, machine);
 const shipped = (saga: Program): TestSaga =>
   testSaga(saga, { before: () => void did.splice(0) }).on.elicit('ask', { ship: true });
 
@@ -150,7 +150,7 @@ describe('a promise of a machine', () => {
 describe('a promise that a machine invokes in a loop', () => {
   const looping = (options: object): Program =>
     machineSaga(
-      { name: 'looping', version: '1', forks: 'refuse', ...options },
+      { name: 'looping', version: '1', ...options },
       setup({
         types: { context: {} as { pages: number }, output: {} as string },
         actors: {

@@ -64,7 +64,7 @@ const machine = setup({
   output: ({ context }) => `Paid by ${context.id}`,
 });
 
-const pay = machineSaga({ name: 'pay', version: '1', forks: 'refuse' }, machine);
+const pay = machineSaga({ name: 'pay', version: '1' }, machine);
 
 describe('a machine under test', () => {
   const paid = testSaga(pay, { before: () => charged.clear() }).on.elicit('sure@2', { sure: true });

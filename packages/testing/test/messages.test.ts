@@ -11,7 +11,7 @@ import { errorOf } from './support/error-of.ts';
 
 const When = z.object({ date: z.iso.date() });
 
-const ordered = saga({ name: 'ordered', version: '1', forks: 'accept' }, function* () {
+const ordered = saga({ name: 'ordered', version: '1', reuse: 'ok' }, function* () {
   const { date } = yield* elicit('date', { message: 'When?', schema: When });
   yield* step('price', ({ idempotencyKey }) => idempotencyKey);
   yield* step('bake', ({ idempotencyKey }) => idempotencyKey);
@@ -121,7 +121,7 @@ describe('the result of a run without a result', () => {
   });
 
   it('throws an error with the reason of a refused request', async () => {
-    const refuses = saga({ name: 'refuses', version: '1', forks: 'refuse' }, function* () {
+    const refuses = saga({ name: 'refuses', version: '1' }, function* () {
       const { date } = yield* elicit('date', { message: 'When?', schema: When });
       return date;
     });
@@ -227,7 +227,7 @@ it('a client answers repetitions of a question by the ID of the question', async
     output: () => 'asked twice',
   });
   const host = testHost({
-    sagas: [machineSaga({ name: 'twice', version: '1', forks: 'accept' }, machine)],
+    sagas: [machineSaga({ name: 'twice', version: '1', reuse: 'ok' }, machine)],
   });
   const client = host.client({ answers: { day: { date: '2030-02-01' } } });
   expect(JSON.stringify((await client.call('twice')).content)).toContain('asked twice');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorOf } from './support/error-of.ts';
 
-const bake = saga({ name: 'bake', version: '1', forks: 'refuse' }, function* () {
+const bake = saga({ name: 'bake', version: '1' }, function* () {
   const { id } = yield* step('charge', ({ idempotencyKey }) => ({ id: idempotencyKey }), {
     compensate: ({ stepKey }) => void stepKey,
   });

@@ -64,7 +64,7 @@ const machine = setup({
   },
   output: ({ context }) => context.by,
 });
-const refund = machineSaga({ name: 'refund', version: '1', forks: 'refuse' }, machine);
+const refund = machineSaga({ name: 'refund', version: '1' }, machine);
 
 const paying = setup({
   types: { output: {} as string },

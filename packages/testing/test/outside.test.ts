@@ -27,7 +27,7 @@ beforeEach(() => void sent.splice(0));
 
 const Comment = z.object({ comment: z.string().optional() });
 
-const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+const refund = saga({ name: 'refund', version: '1' }, function* () {
   yield* step('reserve', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
     compensate: ({ stepKey }) => void stepKey,
   });
@@ -312,7 +312,7 @@ describe('explorers of answers from outside', () => {
   });
 
   it('refuseEverywhere finds a reservation without an undo if no answer arrives', async () => {
-    const careless = saga({ name: 'careless', version: '1', forks: 'refuse' }, function* () {
+    const careless = saga({ name: 'careless', version: '1' }, function* () {
       yield* step('reserve', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey);
       const { approved } = yield* approval('manager', {
         message: 'Sure?',

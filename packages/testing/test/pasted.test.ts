@@ -89,7 +89,7 @@ it.each(cases)('a pasted script reproduces the violation: %s', async (_, saga, e
 });
 
 it('a pasted script has no unneeded line, even with too many rules to try each', async () => {
-  const many = sagaOf({ name: 'many', version: '1', forks: 'accept' }, function* () {
+  const many = sagaOf({ name: 'many', version: '1', reuse: 'ok' }, function* () {
     yield* checkpoint();
     for (let n = 0; n < 50; n += 1) {
       yield* step('do', ({ idempotencyKey }) => idempotencyKey, { key: String(n) });

@@ -93,7 +93,7 @@ describe('sagaProperty', () => {
   });
 
   it('prints the approval that no rule of the script answers', async () => {
-    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+    const asks = saga({ name: 'asks', version: '1' }, function* () {
       yield* approval('boss', {
         message: 'Sure?',
         deliver: () => 'sent',

@@ -25,7 +25,7 @@ interface Keys {
 
 /** Pays and ships; the test says how it pays, and how that is undone. */
 const buying = (pay: (keys: Keys) => unknown, undo: (keys: Required<Keys>) => unknown) =>
-  saga({ name: 'buying', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'buying', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
     yield* step('pay', async (keys) => void (await pay(keys)), {
       compensate: async (keys) => void (await undo(keys)),

@@ -20,7 +20,7 @@ const Sure = z.object({ sure: z.boolean() });
 
 /** Looks before its client has a token, asks, looks again, and may then end with an error. */
 const looking = (reads: boolean, ends: 'well' | 'badly' = 'well'): Program =>
-  saga({ name: 'looking', version: '1', forks: 'accept' }, function* () {
+  saga({ name: 'looking', version: '1', reuse: 'ok' }, function* () {
     yield* step('look', () => 1, { reads });
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
     yield* step('look', () => 2, { reads, key: 'again' });
@@ -93,7 +93,7 @@ describe('a step that only reads', () => {
       actors: { look: stepInMachine(() => 1, { reads: true }) },
     });
     const program = machineSaga(
-      { name: 'looks', version: '1', forks: 'accept' },
+      { name: 'looks', version: '1', reuse: 'ok' },
       machine.createMachine({
         initial: 'looking',
         states: {

@@ -279,9 +279,9 @@ describe('recorded machines of a real host', () => {
     expect(turns.map(({ host }) => host)).toContainEqual(expect.objectContaining(facts));
   });
 
-  it('replay an undo in the turn after the failure, if forks are refused', async () => {
+  it('replay an undo in the turn after the failure, if each token counts once', async () => {
     const fleet = new Fleet();
-    fleet.sagas = [shippingOf({ forks: 'refuse' })];
+    fleet.sagas = [shippingOf({ reuse: undefined })];
     const { token } = await fleet.start('shipping', input);
     const end = await fleet.fresh.resume(token, accepts('sure', { sure: false }));
     expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });

@@ -238,7 +238,7 @@ describe('the check of recordings before a deployment', () => {
 
   it('shows an undo that was not recorded, and the new result of the saga', async () => {
     const keeping = (fails: boolean): Program =>
-      saga({ name: 'keeping', version: '1', forks: 'accept' }, function* () {
+      saga({ name: 'keeping', version: '1', reuse: 'ok' }, function* () {
         yield* step('keep', () => 'kept', { compensate: () => undefined });
         if (fails) throw new RangeError('full');
       });

@@ -125,7 +125,7 @@ describe('a script', () => {
   });
 
   it('answers repeated questions by a common ID, and one of them by its own ID', async () => {
-    const twice = saga({ name: 'twice', version: '1' }, function* () {
+    const twice = saga({ name: 'twice', version: '1', reuse: 'ok' }, function* () {
       const names: string[] = [];
       for (let n = 0; n < 3; n += 1) {
         names.push((yield* elicit('name', { message: `${n}?`, schema: Name })).name);
@@ -352,7 +352,7 @@ describe('faults in a script', () => {
 });
 
 describe('a fork in a script', () => {
-  const deployed = testSaga(deploy, { input: { service: 'web' } })
+  const deployed = testSaga(deploy, { input: { service: 'web' }, store: false })
     .steps<{
       target: { target: 'staging' | 'production' };
       safety: string;
@@ -427,7 +427,6 @@ class Delegating implements Program {
   }
   readonly output = undefined;
   readonly annotations = undefined;
-  readonly forks = undefined;
   readonly needs = [];
   readonly modelAnswers = undefined;
   readonly task = undefined;

@@ -21,7 +21,7 @@ const Paid = z.object({ status: z.string() });
 beforeEach(() => bank.reset());
 
 /** Asks, and ships without an undo before a step that may fail. */
-const ships = saga({ name: 'ships', version: '1', forks: 'accept' }, function* () {
+const ships = saga({ name: 'ships', version: '1', reuse: 'ok' }, function* () {
   const { go } = yield* elicit('go', { message: 'On?', schema: Go });
   if (go) yield* step('ship', ({ idempotencyKey }) => idempotencyKey);
   yield* step('thank', ({ idempotencyKey }) => idempotencyKey);
@@ -86,7 +86,7 @@ describe('the smallest case', () => {
   });
 
   it('[E7] has the approval that only a fork asks for', async () => {
-    const reviews = saga({ name: 'reviews', version: '1', forks: 'accept' }, function* () {
+    const reviews = saga({ name: 'reviews', version: '1', reuse: 'ok' }, function* () {
       const { go } = yield* elicit('go', { message: 'On?', schema: Go });
       const link = 'accept';
       yield* waitFor('paid', { schema: Paid, register: () => 'told', link, timeout: 60_000 });
@@ -166,7 +166,7 @@ describe('the smallest case', () => {
 
 describe('an undo that fails after a failing step', () => {
   const pays = (refund: (key: string) => void) =>
-    saga({ name: 'pays', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'pays', version: '1' }, function* () {
       yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
         compensate: (undo) => refund(undo.idempotencyKey),
       });
@@ -187,7 +187,7 @@ describe('an undo that fails after a failing step', () => {
   });
 
   it('[E3] gets advice to send the key of an undo', async () => {
-    const refunds = saga({ name: 'refunds', version: '1', forks: 'refuse' }, function* () {
+    const refunds = saga({ name: 'refunds', version: '1' }, function* () {
       yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
         compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
       });

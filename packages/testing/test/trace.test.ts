@@ -4,7 +4,7 @@ import { crashEverywhere, testSaga, type SagaRun } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-const base = { name: 'shop', version: '1', forks: 'accept' } as const;
+const base = { name: 'shop', version: '1', reuse: 'ok' } as const;
 const Sure = z.object({ sure: z.boolean() });
 const sure = () => elicit('sure', { message: 'Sure?', schema: Sure });
 const pay = (id: string) =>
@@ -93,7 +93,7 @@ describe('the trace has each effect once', () => {
   });
 
   it('unless a guard repeats a stored response', async () => {
-    const asking = saga({ ...base, forks: 'refuse' }, function* () {
+    const asking = saga({ ...base, reuse: undefined }, function* () {
       yield* pay('reserve');
       yield* sure();
       throw new Error('no');
@@ -137,7 +137,7 @@ describe('the trace names who acts', () => {
 
   it('the client, if its answer is rejected, or its token', async () => {
     const Name = z.object({ name: z.string().min(3) });
-    const asking = saga({ ...base, forks: 'refuse' }, function* () {
+    const asking = saga({ ...base, reuse: undefined }, function* () {
       return (yield* elicit('name', { message: '', schema: Name })).name;
     });
     const run = await testSaga(asking)

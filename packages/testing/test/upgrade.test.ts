@@ -44,7 +44,7 @@ function cake(first: string, invoked: string): Program {
     },
     output: 'baked',
   });
-  return machineSaga({ name: 'cake', version: '1', forks: 'accept' }, machine);
+  return machineSaga({ name: 'cake', version: '1', reuse: 'ok' }, machine);
 }
 
 const script = testSaga(greets('When?', 60))
@@ -115,17 +115,17 @@ describe('[R5] an older version with a date', () => {
 });
 
 describe('a saga in flight that the same body can continue', () => {
-  const waits = (forks: 'refuse' | undefined) =>
-    saga({ name: 'waits', version: '1', ...(forks && { forks }) }, function* () {
+  const waits = (reuse: 'ok' | undefined) =>
+    saga({ name: 'waits', version: '1', reuse }, function* () {
       yield* step('look', () => 1);
       yield* sleep(3_600_000);
       return 'done';
     });
 
   it.each([
-    ['keeps its guard', 'refuse', 'refuse'],
-    ['gets its first guard', undefined, 'refuse'],
-    ['has no guard any more', 'refuse', undefined],
+    ['keeps its guard', undefined, undefined],
+    ['gets its first guard', 'ok', undefined],
+    ['has no guard any more', undefined, 'ok'],
   ] as const)('[T13] [R3] is continued after a wait if it %s', async (_, before, after) => {
     const check = ({ result }: { readonly result: unknown }): void => expect(result).toBe('done');
     const report = await upgradeEverywhere(testSaga(waits(before)), waits(after), { check });
@@ -133,7 +133,7 @@ describe('a saga in flight that the same body can continue', () => {
   });
 
   it('[T13] rejects a second use after the upgrade of a token that the old code used', async () => {
-    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+    const asks = saga({ name: 'asks', version: '1' }, function* () {
       const { date } = yield* elicit('date', { message: 'When?', schema: When });
       yield* sleep(3_600_000);
       return date;

@@ -9,8 +9,8 @@ const minute = 60_000;
  * Returns the users of its turns: of the first turn, after a wait, after an answer, and after an
  * unanswered question.
  */
-function users(forks: 'refuse' | 'accept') {
-  const options = { name: 'users', version: '1', forks } as const;
+function users(reuse: 'ok' | undefined) {
+  const options = { name: 'users', version: '1', reuse } as const;
   return saga(options, function* () {
     const user = function* (id: string) {
       return yield* step(id, ({ user: asked, services }) => {
@@ -31,8 +31,8 @@ function users(forks: 'refuse' | 'accept') {
   });
 }
 
-const script = (forks: 'refuse' | 'accept', queue: boolean) =>
-  testSaga(users(forks), { services: { shop: 'x' }, user: { name: 'ann' }, queue })
+const script = (reuse: 'ok' | undefined, queue: boolean) =>
+  testSaga(users(reuse), { services: { shop: 'x' }, user: { name: 'ann' }, queue })
     .on.elicit('sure', {})
     .silent.elicit('late', minute);
 
@@ -40,29 +40,29 @@ describe('a saga that a queue continues', () => {
   it.each([
     [
       'reads its services, but no user, after a wait and an unanswered question',
-      'refuse',
+      undefined,
       true,
       'ann of x,undefined of x,ann of x,undefined of x',
     ],
     [
       'reads the user of its client without a queue',
-      'refuse',
+      undefined,
       false,
       'ann of x,ann of x,ann of x,ann of x',
     ],
     [
-      'reads the user of its client if it accepts forks',
-      'accept',
+      'reads the user of its client under `reuse`',
+      'ok',
       true,
       'ann of x,ann of x,ann of x,ann of x',
     ],
-  ] as const)('%s', async (_, forks, queue, expected) => {
-    expect((await script(forks, queue).run()).result).toBe(expected);
+  ] as const)('%s', async (_, reuse, queue, expected) => {
+    expect((await script(reuse, queue).run()).result).toBe(expected);
   });
 
   it('is explored without a user, too', async () => {
     const results = new Set<unknown>();
-    await crashEverywhere(script('refuse', true), {
+    await crashEverywhere(script(undefined, true), {
       harmless: ['*'],
       check: ({ result }) => void results.add(result),
     });

@@ -154,7 +154,7 @@ describe('a machine with a cycle', () => {
         and: { always: 'round' },
       },
     });
-    const drive = new Drive(machineSaga({ name: 'round', version: '1', forks: 'accept' }, machine));
+    const drive = new Drive(machineSaga({ name: 'round', version: '1', reuse: 'ok' }, machine));
     const { compensated } = failureOf(await drive.start({}, { limits: { maxCommands: 100 } }));
     expect(compensated).toEqual([{ stepId: 'charge' }]);
     expect(did).toEqual(['charge', 'refund']);

@@ -71,7 +71,7 @@ function shop(options: StepLogicOptions<string, undefined, unknown, 'report'> = 
     },
     output: 'You gave it up.',
   });
-  return { told, program: machineSaga({ name: 'shop', version: '1', forks: 'accept' }, machine) };
+  return { told, program: machineSaga({ name: 'shop', version: '1', reuse: 'ok' }, machine) };
 }
 
 const undone = ['refund c1', 'release book r1 do:reserve undo:~reserve'];
@@ -117,7 +117,7 @@ describe('the effects of a machine', () => {
         shipping: { invoke: { id: 'ship', src: 'ship' } },
       },
     });
-    const drive = new Drive(machineSaga({ name: 'trip', version: '1', forks: 'accept' }, machine));
+    const drive = new Drive(machineSaga({ name: 'trip', version: '1', reuse: 'ok' }, machine));
     expect(failureOf(await drive.start())).toMatchObject({
       compensated: [
         { stepId: 'numbered' },
@@ -217,7 +217,7 @@ describe('the effects of a machine', () => {
       },
     }).createMachine({ initial: 'a', states: { a: { invoke: { id: 'pay', src: 'pay' } } } });
     const drive = new Drive(
-      machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never),
+      machineSaga({ name: 'pay', version: '1', reuse: 'ok' }, machine as never),
     );
     const outcome = failureOf(await drive.start());
     expect(outcome.compensated).toEqual([{ stepId: 'pay' }]);
@@ -246,7 +246,7 @@ describe('the effects of a machine', () => {
       },
     });
     const drive = new Drive(
-      machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never),
+      machineSaga({ name: 'pay', version: '1', reuse: 'ok' }, machine as never),
     );
     expect(failureOf(await drive.start()).compensated).toEqual([{ stepId: 'pay' }]);
     expect(told).toEqual(['back paid']);

@@ -61,7 +61,7 @@ function chain(...sources: readonly Src[]): AnyStateMachine {
 }
 
 function sagaOf(made: AnyStateMachine, more: object = {}): Program {
-  return machineSaga({ name: 'm', version: '1', forks: 'accept', ...more } as never, made as never);
+  return machineSaga({ name: 'm', version: '1', reuse: 'ok', ...more } as never, made as never);
 }
 
 const drive = (made: AnyStateMachine, more: object = {}): Drive => new Drive(sagaOf(made, more));

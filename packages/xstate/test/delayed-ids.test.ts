@@ -75,9 +75,7 @@ function ofLive(machine: AnyStateMachine, seconds: number): string {
 }
 
 async function ofSaga(machine: AnyStateMachine, seconds: number, each: number): Promise<string> {
-  const drive = new Drive(
-    machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
-  );
+  const drive = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never));
   await drive.start();
   for (let at = 0; at < seconds; at += each) {
     drive.world.time += each * second;
@@ -166,7 +164,7 @@ describe('a delay of fractional milliseconds', () => {
       },
       output: 'over',
     });
-    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine));
+    const drive = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine));
     await drive.start();
     const began = drive.world.time;
     const { due, deadline, state } = drive.suspended;

@@ -55,7 +55,7 @@ function keeping(urls: string[]): ReturnType<typeof machineSaga> {
     },
     output: 'done',
   });
-  return machineSaga({ name: 'keeping', version: '1', forks: 'accept' }, machine);
+  return machineSaga({ name: 'keeping', version: '1', reuse: 'ok' }, machine);
 }
 
 const size = fc.oneof(fc.nat(3_000), fc.nat(60_000));
@@ -114,7 +114,7 @@ it('a machine reserves room for its reminders once, so that an approval with hun
     output: 'over',
   });
   const clock = testClock();
-  const asks = machineSaga({ name: 'asks', version: '1', forks: 'accept' }, machine);
+  const asks = machineSaga({ name: 'asks', version: '1', reuse: 'ok' }, machine);
   const outside = { url: base, store: memoryStore({ clock }) };
   const { host } = hostOf(asks, { clock, outside, limits: { maxHold: 0 } });
   const turn = await host.start('asks', {});
@@ -158,7 +158,7 @@ it('a machine gives its room once to waits of which one starts while the other i
     output: 'over',
   });
   const clock = testClock();
-  const waits = machineSaga({ name: 'waits', version: '1', forks: 'accept' }, machine);
+  const waits = machineSaga({ name: 'waits', version: '1', reuse: 'ok' }, machine);
   const outside = { url: base, store: memoryStore({ clock }) };
   const { host } = hostOf(waits, { clock, outside, limits: { maxHold: 0 } });
   let turn: SagaTurn = await host.start('waits', {});

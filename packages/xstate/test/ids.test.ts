@@ -39,7 +39,7 @@ describe('the ID of an effect', () => {
       },
       output: 'paid',
     });
-    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine));
+    const drive = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine));
     await drive.start();
     const { outcome } = drive;
     await drive.resume({ count: accept({ n: 1 }) });
@@ -78,7 +78,7 @@ describe('the ID of an effect', () => {
         },
       });
       const drive = new Drive(
-        machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+        machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never),
       );
       await drive.start();
       await drive.resume({ ask: accept({}) });
@@ -162,7 +162,7 @@ describe('the ID of an effect', () => {
       entry: spawnChild(source as 'pay', options as never),
     });
     const drive = new Drive(
-      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+      machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never),
     );
     const { error } = failureOf(await drive.start());
     expect(error).toBeInstanceOf(MachineRefused);

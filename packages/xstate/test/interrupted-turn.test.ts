@@ -38,7 +38,7 @@ const guarded = { replace: { ...endsAtCommits(reasons) } };
 
 async function started(machine: AnyStateMachine, options = {}, settings = {}): Promise<Drive> {
   const drive = new Drive(
-    machineSaga({ name: 'm', version: '1', forks: 'accept', ...options }, machine as never),
+    machineSaga({ name: 'm', version: '1', reuse: 'ok', ...options }, machine as never),
   );
   await drive.start({}, settings);
   return drive;
@@ -104,7 +104,7 @@ describe('an interrupted turn of a machine', () => {
   it('[E9] [R3] reports the turn of a changed machine, even with a token after each effect', async () => {
     const drive = await started(buying(does('charge', { ...undo, ...undoUnknown })));
     drive.program = machineSaga(
-      { name: 'm', version: '1', forks: 'accept' },
+      { name: 'm', version: '1', reuse: 'ok' },
       buying(does('charge', { ...undo, ...undoUnknown }), { stamp: does('stamp') }),
     );
     down.add('charge');
@@ -254,7 +254,7 @@ describe('an interrupted turn of a machine', () => {
     const drive = await started(buying(does('charge', undo)));
     const other = setup({ types: { output: {} as string } }).createMachine({ output: '' });
     drive.program = machineSaga(
-      { name: 'm', version: '1', forks: 'accept', onMismatch: 'compensate' },
+      { name: 'm', version: '1', reuse: 'ok', onMismatch: 'compensate' },
       other,
     );
     expect(failureOf(await drive.resume(sure, interrupted)).uncompensated).toEqual([

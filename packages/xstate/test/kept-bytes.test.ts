@@ -41,7 +41,7 @@ function asking() {
   );
   const kept: number[] = [];
   const host = createSagaHost({
-    sagas: [machineSaga({ name: 'asking', version: '1', forks: 'refuse' }, machine)],
+    sagas: [machineSaga({ name: 'asking', version: '1' }, machine)],
     keys: generateKey(),
     audience: 'shop',
     testing: { environment: 'production' },

@@ -11,9 +11,7 @@ const sure = { sure: accept({ n: 1 }) };
 const text = { output: {} as string };
 
 async function started(machine: AnyStateMachine): Promise<Drive> {
-  const drive = new Drive(
-    machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
-  );
+  const drive = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never));
   await drive.start();
   return drive;
 }

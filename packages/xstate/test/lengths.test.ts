@@ -34,7 +34,7 @@ function machineOf(secret: string) {
 
 function hostOf(secret: string): SagaHost {
   const program = machineSaga(
-    { name: 'spawns', version: '1', input: Keys, forks: 'accept' },
+    { name: 'spawns', version: '1', input: Keys, reuse: 'ok' },
     machineOf(secret),
   );
   return createSagaHost({

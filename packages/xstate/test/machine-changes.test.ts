@@ -17,9 +17,9 @@ const actors = {
   pay: step(() => void done.push('pay'), { compensate: () => void done.push('refund') }),
 };
 
-type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version' | 'forks'>;
+type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version' | 'reuse'>;
 const programOf = (machine: AnyStateMachine, options: Options = {}) =>
-  machineSaga({ name: 'm', version: '1', forks: 'accept', ...options }, machine as never);
+  machineSaga({ name: 'm', version: '1', reuse: 'ok', ...options }, machine as never);
 
 const asks = (id: string, onDone: string): object => ({ invoke: { id, src: 'ask', onDone } });
 

@@ -24,7 +24,7 @@ it('[E1] a commit that fails undoes nothing, also for a machine of another copy 
       shipped: { type: 'final' },
     },
   });
-  const pay = machineSaga({ name: 'pay', version: '1', forks: 'refuse' }, machine);
+  const pay = machineSaga({ name: 'pay', version: '1' }, machine);
   let isDown = false;
   const store = failingGuard(() => isDown && did.length > 0);
   const hooks = { onError: () => undefined, onTurn: () => undefined };

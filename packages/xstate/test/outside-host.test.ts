@@ -147,7 +147,7 @@ describe('an approval of a machine at a host', () => {
       async (test: Case, token: string) => await test.host.cancel(token, { caller }),
     ],
   ])('refuses its links after the machine %s', async (_, leave) => {
-    const test = new Case((outbox) => refundSaga(outbox, { giveUpMs: hour }, { forks: 'refuse' }));
+    const test = new Case((outbox) => refundSaga(outbox, { giveUpMs: hour }, { reuse: undefined }));
     const { token } = suspended(await test.host.start('refund', {}, { caller }));
     await leave(test, token);
     const page = await test.page();
@@ -156,7 +156,7 @@ describe('an approval of a machine at a host', () => {
   });
 
   it('undoes a compensating step after a denial, and keeps the token valid until the timeout', async () => {
-    const test = new Case((outbox) => refundSaga(outbox, {}, { forks: 'refuse' }));
+    const test = new Case((outbox) => refundSaga(outbox, {}, { reuse: undefined }));
     const turn = suspended(await test.host.start('refund', {}, { caller }));
     expect(turn.expiresAt).toBeGreaterThanOrEqual(test.clock.now + day);
     await test.page('POST', { decision: 'deny' });
@@ -173,7 +173,7 @@ describe('an approval of a machine at a host', () => {
         escalate: [{ after: 3 * minute, by: 'director' }],
         timeout: 10 * minute,
       },
-      { forks: 'refuse' },
+      { reuse: undefined },
     );
     const test: Queued = queued(program, {
       outside: { url: base, store: memoryStore({ clock: () => test.clock.now }) },

@@ -251,7 +251,7 @@ describe('an approval of a machine', () => {
 
   it('commits before the effect that follows a decision', async () => {
     const points: CommitPoint[] = [];
-    const test = new Case((outbox) => refundSaga(outbox, {}, { forks: 'refuse' }));
+    const test = new Case((outbox) => refundSaga(outbox, {}, {}));
     await test.start({ replace: continuesAtCommits() });
     test.answer();
     const did: string[][] = [];
@@ -435,7 +435,7 @@ function failing(outbox: Outbox, onError?: 'rest'): ReturnType<typeof machineSag
     },
     output: '',
   });
-  return machineSaga({ name: 'failing', version: '1', forks: 'refuse' }, machine);
+  return machineSaga({ name: 'failing', version: '1' }, machine);
 }
 
 describe('a wait whose links must be withdrawn', () => {

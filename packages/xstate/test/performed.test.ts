@@ -23,7 +23,7 @@ const inner = setup({ actors: { look } }).createMachine({
 });
 
 const program: Program = machineSaga(
-  { name: 'all', version: '1', forks: 'accept' },
+  { name: 'all', version: '1', reuse: 'ok' },
   setup({
     types: { context: {} as { seen: string[] }, output: {} as string },
     actors: {

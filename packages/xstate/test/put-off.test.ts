@@ -95,7 +95,7 @@ function till(effectOptions?: Options): Till {
       },
     } as never);
     return machineSaga(
-      { name: 'till', version: '1', forks: 'accept', onMismatch: 'compensate', ...options },
+      { name: 'till', version: '1', reuse: 'ok', onMismatch: 'compensate', ...options },
       machine as never,
     );
   };
@@ -251,7 +251,7 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
       },
     });
     const drive = new Drive(
-      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+      machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never),
     );
     drive.world.compensators.set('back', back);
     await drive.start();

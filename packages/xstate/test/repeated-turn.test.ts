@@ -18,9 +18,7 @@ async function repeated(
   answers: Parameters<Drive['resume']>[0],
   settings: TurnSettings = {},
 ) {
-  const saga = new Drive(
-    machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
-  );
+  const saga = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never));
   await saga.start();
   const { outcome: before, world } = saga;
   const began = world.time;
@@ -208,9 +206,7 @@ describe('a repeated turn of a machine', () => {
       },
       output: 'expired',
     });
-    const saga = new Drive(
-      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
-    );
+    const saga = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never));
     await saga.start();
     did.length = 0;
     saga.world.time += 60 * minute;
@@ -230,9 +226,7 @@ describe('a repeated turn of a machine', () => {
       },
       output: 'in time',
     });
-    const saga = new Drive(
-      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
-    );
+    const saga = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never));
     await saga.start();
     saga.world.time += 29 * minute;
     const replace = { receivedAt: saga.world.time + 2 * minute };

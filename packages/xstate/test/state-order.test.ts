@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
-type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version' | 'forks'>;
+type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version' | 'reuse'>;
 type Migrate = NonNullable<Options['migrate']>;
 
 interface Context {
@@ -70,7 +70,7 @@ function parentOf(child: AnyStateMachine, id = 'child'): AnyStateMachine {
 }
 
 const programOf = (machine: AnyStateMachine, options: Options = {}) =>
-  machineSaga({ name: 'm', version: '1', forks: 'accept', ...options }, machine as never);
+  machineSaga({ name: 'm', version: '1', reuse: 'ok', ...options }, machine as never);
 
 /** Starts with one machine, continues with another, and answers. */
 async function changed(from: AnyStateMachine, to: AnyStateMachine, options: Options = {}) {

@@ -59,7 +59,7 @@ function oneStep(logic: object, input?: unknown) {
     },
     output: ({ context }) => context.told,
   });
-  return new Drive(machineSaga({ name: 'one', version: '1', forks: 'accept' }, machine));
+  return new Drive(machineSaga({ name: 'one', version: '1', reuse: 'ok' }, machine));
 }
 
 describe('a step of a machine', () => {
@@ -303,7 +303,7 @@ describe('a step of a machine', () => {
   const careful = (ran: string[]) =>
     new Drive(
       machineSaga(
-        { name: 'two', version: '1', forks: 'accept' },
+        { name: 'two', version: '1', reuse: 'ok' },
         setup({
           types: { output: {} as string },
           actors: {
@@ -386,7 +386,7 @@ describe('a step of a machine', () => {
       },
       output: '',
     });
-    const drive = new Drive(machineSaga({ name: 'one', version: '1', forks: 'refuse' }, machine));
+    const drive = new Drive(machineSaga({ name: 'one', version: '1' }, machine));
     const down = new Error('ECONNREFUSED');
     const claim = async (): Promise<boolean> => Promise.reject(down);
     expect(await drive.start({}, { replace: { claim } })).toMatchObject({

@@ -1,4 +1,5 @@
 import { ClientCannot, TurnAborted } from '@mcp-saga/core';
+import { createSagaHost } from '@mcp-saga/server';
 import { elicit, MachineRefused, machineSaga, MachineStuck, sample, step } from '@mcp-saga/xstate';
 import {
   assign,
@@ -18,7 +19,7 @@ const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
 const text = { output: {} as string };
 type Spawn = (logic: unknown, options?: { readonly id: string }) => unknown;
 const drive = (machine: AnyStateMachine): Drive =>
-  new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+  new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine as never));
 
 /** States that go on to a last one. */
 const regionTo = (last: object): object => ({
@@ -451,7 +452,10 @@ describe('a machine between two requests', () => {
     const undone = setup({
       actors: { pay: step(() => 1, { compensate: () => undefined }) },
     }).createMachine({});
-    expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow(refused);
+    const needy = machineSaga({ name: 'm', version: '1' }, undone as never);
+    expect(() => createSagaHost({ sagas: [needy], audience: 'shop', keys: 'ephemeral' })).toThrow(
+      expect.objectContaining({ code: 'missing_option' }),
+    );
   });
 
   it.each([

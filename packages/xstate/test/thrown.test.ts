@@ -9,7 +9,7 @@ function chargeCard(): never {
 }
 
 /** How a machine ends that holds, and then charges a card that there is not. */
-async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise<TurnFacts> {
+async function ended(reuse: 'ok' | undefined, unhold: () => unknown): Promise<TurnFacts> {
   const machine = setup({
     types: { output: {} as string },
     actors: {
@@ -29,7 +29,7 @@ async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise
   });
   const turns: TurnFacts[] = [];
   const host = createSagaHost({
-    sagas: [machineSaga({ name: 'order', version: '1', forks }, machine)],
+    sagas: [machineSaga({ name: 'order', version: '1', reuse }, machine)],
     keys: 'ephemeral',
     audience: 'shop',
     guard: { store: memoryStore({ clock: () => 1_000 }) },
@@ -42,9 +42,9 @@ async function ended(forks: 'refuse' | 'accept', unhold: () => unknown): Promise
   return turns.at(-1) as TurnFacts;
 }
 
-describe.each(['refuse', 'accept'] as const)("a machine with forks: '%s'", (forks) => {
+describe.each([undefined, 'ok'] as const)('a machine with reuse: %s', (reuse) => {
   it('a machine fails with the error of its effect, caused by the thrown error', async () => {
-    const { error, uncompensated } = await ended(forks, () => undefined);
+    const { error, uncompensated } = await ended(reuse, () => undefined);
     expect(error).toBeInstanceOf(StepError);
     expect((error as StepError).cause).toBeInstanceOf(RangeError);
     expect(((error as StepError).cause as Error).stack).toContain('chargeCard');
@@ -52,7 +52,7 @@ describe.each(['refuse', 'accept'] as const)("a machine with forks: '%s'", (fork
   });
 
   it('[E3] a failed undo reports its error', async () => {
-    const { uncompensated } = await ended(forks, chargeCard);
+    const { uncompensated } = await ended(reuse, chargeCard);
     expect(uncompensated).toMatchObject([{ stepId: 'hold' }]);
     expect(uncompensated?.[0]?.error).toBeInstanceOf(RangeError);
   });

@@ -27,7 +27,7 @@ type Fault = 'none' | 'error' | 'quota' | 'stock' | 'closed' | 'hostile' | 'tagg
 /**
  * Asks, charges, ships: the first time it comes so far, the fault happens, and then never again.
  */
-function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
+function shop(fault: Fault, reuse?: 'ok'): Shop {
   const did: string[] = [];
   let tries = 0;
   const once = (): Fault => {
@@ -88,7 +88,7 @@ function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
   }));
   const errors: unknown[] = [];
   const host = createSagaHost({
-    sagas: [machineSaga({ name: 'shop', version: '1', forks }, machine)],
+    sagas: [machineSaga({ name: 'shop', version: '1', reuse }, machine)],
     keys: 'ephemeral',
     audience: 'test',
     testing: { environment: 'test' },
@@ -176,8 +176,8 @@ describe('the undo of a machine under a guard', () => {
     async (fault) => {
       const reasons = [];
       const messages = [];
-      for (const forks of ['accept', 'refuse'] as const) {
-        const { host, errors } = shop(fault, forks);
+      for (const reuse of ['ok', undefined] as const) {
+        const { host, errors } = shop(fault, reuse);
         const first = await tokenOf(host.start('shop', {}));
         const token = await tokenOf(host.resume(first, yes('sure')));
         const answers =
@@ -187,7 +187,7 @@ describe('the undo of a machine under a guard', () => {
         const end = await host.resume(token, answers);
         expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
         reasons.push(outline(errors.at(-1)));
-        if (forks === 'refuse')
+        if (reuse === undefined)
           messages.push(outline(toError(await host.resume(token, answers))).message);
         else messages.push(publicMessageOf('shop', errors.at(-1)));
       }

@@ -40,9 +40,9 @@ function machineOf(states: object, more: object = {}): AnyStateMachine {
 }
 
 const asking = { invoke: { id: 'ask', src: 'ask', onDone: '#end' } };
-type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version' | 'forks'>;
+type Options = Omit<MachineSagaOptions<undefined, undefined>, 'name' | 'version' | 'reuse'>;
 const programOf = (machine: AnyStateMachine, options: Options = {}) =>
-  machineSaga({ name: 'm', version: '1', forks: 'accept', ...options }, machine as never);
+  machineSaga({ name: 'm', version: '1', reuse: 'ok', ...options }, machine as never);
 
 /** Starts with one machine, and continues with another one. */
 async function changed(
@@ -261,7 +261,7 @@ describe('a machine that changes while a saga is running', () => {
   it('[R5] continues with its own version beside a newer one', async () => {
     const older = programOf(machineOf({ asking }));
     const newer = machineSaga(
-      { name: 'm', version: '2', forks: 'accept', previous: [{ saga: older }] },
+      { name: 'm', version: '2', reuse: 'ok', previous: [{ saga: older }] },
       machineOf({}) as never,
     );
     const hosts = [older, newer].map((saga) =>

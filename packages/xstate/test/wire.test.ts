@@ -174,7 +174,7 @@ const host: SagaHost = createSagaHost({
   sagas: [
     machineSaga({ name: 'linear', version: '1', input: z.object({ service: z.string() }) }, linear),
     machineSaga({ name: 'parallel', version: '1' }, parallel),
-    machineSaga({ name: 'decline', version: '1', forks: 'refuse' }, decline),
+    machineSaga({ name: 'decline', version: '1' }, decline),
     machineSaga({ name: 'child', version: '1' }, child),
     machineSaga({ name: 'after', version: '1' }, late),
     machineSaga({ name: 'promise', version: '1' }, promise),

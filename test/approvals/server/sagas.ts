@@ -51,7 +51,7 @@ const Comment = z.object({
  */
 export function refundSaga(record: (entry: NewEntry) => Promise<void>): Program {
   return saga(
-    { name: 'refund', version: '1', forks: 'refuse', input: Order },
+    { name: 'refund', version: '1', input: Order },
     function* ({ order, managers, approvals, isUrgent = false }): Steps<string> {
       const { sagaId } = yield* info();
       yield* step(
@@ -147,7 +147,7 @@ export function refundMachine(record: (entry: NewEntry) => Promise<void>): Progr
     },
     output: '',
   });
-  return machineSaga({ name: machineName, version: '1', forks: 'refuse', input: Order }, machine);
+  return machineSaga({ name: machineName, version: '1', input: Order }, machine);
 }
 
 function toEntry(

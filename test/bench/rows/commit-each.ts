@@ -51,7 +51,7 @@ function nameOf(steps: number, commits: boolean): string {
 }
 
 function hostOf(steps: number, commits: boolean): SagaHost {
-  const options = { name: 'bench', version: '1', forks: 'refuse' } as const;
+  const options = { name: 'bench', version: '1' } as const;
   const long = saga({ ...options, commitEach: commits }, function* () {
     // The first step follows a token, with and without commitEach.
     yield* checkpoint();

@@ -104,8 +104,8 @@ async function finish(host: SagaHost, token: string): Promise<void> {
 }
 
 function hostWith(store: SagaStore | undefined): SagaHost {
-  const forks = store === undefined ? 'accept' : 'refuse';
-  const greets = saga({ name: 'bench', version: '1', forks }, function* () {
+  const reuse = store === undefined ? 'ok' : undefined;
+  const greets = saga({ name: 'bench', version: '1', reuse }, function* () {
     const { name } = yield* elicit('name', { message: 'Who?', schema: Name });
     return yield* step('greet', () => `Hello ${name}`);
   });

@@ -122,7 +122,7 @@ function stepsThenQuestion(entries: number): Program {
 }
 
 function compensatedSteps(entries: number): Program {
-  return saga({ name: 'bench', version: '1', forks: 'accept' }, function* () {
+  return saga({ name: 'bench', version: '1', reuse: 'ok' }, function* () {
     let charged = 0;
     for (let index = 0; index < entries; index += 1)
       charged += (yield* step('charge', () => ({ id: 'ch_1' }), { compensate: () => undefined })).id

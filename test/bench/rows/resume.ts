@@ -57,7 +57,7 @@ async function resuming(name: string, program: Program): Promise<Candidate> {
 }
 
 function chargesInTurns(options: { readonly compensate?: () => undefined }): Program {
-  return saga({ name: 'bench', version: '1', forks: 'accept' }, function* () {
+  return saga({ name: 'bench', version: '1', reuse: 'ok' }, function* () {
     let charged = 0;
     for (let index = 0; ; index += 1) {
       const { id } = yield* step(

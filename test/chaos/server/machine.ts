@@ -93,7 +93,6 @@ export const errand = machineSaga(
     name: 'errand',
     version: '1',
     input: z.object({ call: z.string() }),
-    forks: 'refuse',
     task: 'prefer',
   },
   machine,

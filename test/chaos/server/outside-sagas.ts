@@ -25,7 +25,7 @@ export const roles: Readonly<Record<string, string>> = {
 };
 
 const board = ['ann', 'bob', 'eve'];
-const options = { version: '1', input: z.object({ call: z.string() }), forks: 'refuse' } as const;
+const options = { version: '1', input: z.object({ call: z.string() }) } as const;
 const Payment = z.object({ status: z.literal('paid'), number: z.int() });
 
 /** Current time by the clock of this process, which has an offset. */

@@ -25,7 +25,6 @@ const Purchase = z.object({ purchase: z.string() });
 const options = {
   version: '1',
   input: Call,
-  forks: 'refuse',
   task: 'prefer',
 } as const;
 

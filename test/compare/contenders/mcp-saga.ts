@@ -17,7 +17,7 @@ const definition = { name: 'refund', version: '1', description, input } as const
 
 /** A refund that can be undone. */
 export function undoable(provider: Refunds): Program {
-  return saga({ ...definition, forks: 'refuse' }, function* (order) {
+  return saga(definition, function* (order) {
     const { id } = yield* step(
       'pay',
       ({ idempotencyKey }) => provider.refund(order.order, order.euros, idempotencyKey),
@@ -29,7 +29,7 @@ export function undoable(provider: Refunds): Program {
 
 /** A refund that is not tried again if nobody knows whether it happened. */
 function unrepeated(provider: Refunds): Program {
-  return saga({ ...definition, forks: 'refuse' }, function* (order) {
+  return saga(definition, function* (order) {
     const { id } = yield* step(
       'pay',
       ({ idempotencyKey }) => provider.refund(order.order, order.euros, idempotencyKey),

@@ -18,7 +18,7 @@ const slowCompute = saga(
     description: 'Waits, then computes',
     input: z.object({ seconds: z.number(), label: z.string() }),
     task: 'prefer',
-    forks: 'accept',
+    reuse: 'ok',
   },
   function* ({ seconds, label }) {
     yield* sleep(seconds * 1000);
@@ -32,7 +32,7 @@ const failingJob = saga(
     version: '1',
     description: 'Waits, then fails',
     task: 'require',
-    forks: 'accept',
+    reuse: 'ok',
   },
   function* () {
     yield* sleep(1000);
@@ -50,7 +50,7 @@ const protocolErrorJob = saga(
     description: 'Returns a result that does not fit its schema',
     output: z.object({ count: z.number().positive() }),
     task: 'prefer',
-    forks: 'accept',
+    reuse: 'ok',
   },
   function* () {
     yield* sleep(500);
@@ -65,7 +65,7 @@ const confirmDelete = saga(
     description: 'Deletes a file if the user confirms',
     input: z.object({ filename: z.string() }),
     task: 'prefer',
-    forks: 'accept',
+    reuse: 'ok',
   },
   function* ({ filename }) {
     // It waits first, so that it is a task already when it asks.
@@ -85,7 +85,7 @@ const multiInput = saga(
     version: '1',
     description: 'Waits, then asks for two things',
     task: 'prefer',
-    forks: 'accept',
+    reuse: 'ok',
   },
   function* () {
     yield* sleep(200);
@@ -104,7 +104,7 @@ const toolWithTask = saga(
     version: '1',
     description: 'Asks, then waits',
     task: 'require',
-    forks: 'accept',
+    reuse: 'ok',
   },
   function* () {
     const { name } = yield* elicit('user_name', { message: 'What is your name?', schema: Name });

@@ -11,36 +11,30 @@ const day = 86_400_000;
 // #region approval
 const Reason = z.object({ reason: z.string().optional() });
 
-export const hire = saga(
-  { name: 'hire', version: '1', forks: 'refuse', task: 'prefer' },
-  function* () {
-    const decision = yield* approval('board', {
-      message: 'Hire Ann?',
-      schema: Reason,
-      to: ['bob@shop.example', 'eve@shop.example'],
-      of: 2,
-      link: 'accept',
-      deliver: ({ url, to = '' }) => mail.send(to, url),
-      timeout: 2 * day,
-    });
-    return decision.approved ? 'Hired.' : `Not hired: ${decision.reason}.`;
-  },
-);
+export const hire = saga({ name: 'hire', version: '1', task: 'prefer' }, function* () {
+  const decision = yield* approval('board', {
+    message: 'Hire Ann?',
+    schema: Reason,
+    to: ['bob@shop.example', 'eve@shop.example'],
+    of: 2,
+    link: 'accept',
+    deliver: ({ url, to = '' }) => mail.send(to, url),
+    timeout: 2 * day,
+  });
+  return decision.approved ? 'Hired.' : `Not hired: ${decision.reason}.`;
+});
 // #endregion approval
 
 // #region waitFor
 const Paid = z.object({ type: z.literal('paid'), amount: z.number() });
 
-export const checkout = saga(
-  { name: 'checkout', version: '1', forks: 'refuse', task: 'prefer' },
-  function* () {
-    const { amount } = yield* waitFor('payment', {
-      schema: Paid,
-      register: ({ url }) => bank.checkout(url),
-      link: 'accept',
-      timeout: day,
-    });
-    return `Paid ${amount} EUR.`;
-  },
-);
+export const checkout = saga({ name: 'checkout', version: '1', task: 'prefer' }, function* () {
+  const { amount } = yield* waitFor('payment', {
+    schema: Paid,
+    register: ({ url }) => bank.checkout(url),
+    link: 'accept',
+    timeout: day,
+  });
+  return `Paid ${amount} EUR.`;
+});
 // #endregion waitFor

@@ -23,30 +23,27 @@ class CardRefused extends SagaError {
   }
 }
 
-export const pay = saga(
-  { name: 'pay', version: '1', input: Amount, forks: 'refuse' },
-  function* ({ euros }) {
-    try {
-      yield* step(
-        'pay',
-        async ({ idempotencyKey, signal }) => {
-          const { status } = await bank.pay(euros, idempotencyKey, signal);
-          if (status === 402) throw new CardRefused();
-          if (status !== 200) throw new Error(`The bank answered ${status}.`);
-        },
-        {
-          timeout: '10s',
-          retry: { attempts: 3, delay: '1s', when: (error) => !(error instanceof CardRefused) },
-          compensate: ({ stepKey }) => bank.refund(stepKey),
-          unknown: 'compensate',
-        },
-      );
-    } catch (error) {
-      const isRefused = error instanceof StepError && error.code === 'card_refused';
-      if (!isRefused) throw error;
-      return yield* abort('Use another card.'); // an earlier attempt may have paid
-    }
-    return `Paid ${euros} EUR.`;
-  },
-);
+export const pay = saga({ name: 'pay', version: '1', input: Amount }, function* ({ euros }) {
+  try {
+    yield* step(
+      'pay',
+      async ({ idempotencyKey, signal }) => {
+        const { status } = await bank.pay(euros, idempotencyKey, signal);
+        if (status === 402) throw new CardRefused();
+        if (status !== 200) throw new Error(`The bank answered ${status}.`);
+      },
+      {
+        timeout: '10s',
+        retry: { attempts: 3, delay: '1s', when: (error) => !(error instanceof CardRefused) },
+        compensate: ({ stepKey }) => bank.refund(stepKey),
+        unknown: 'compensate',
+      },
+    );
+  } catch (error) {
+    const isRefused = error instanceof StepError && error.code === 'card_refused';
+    if (!isRefused) throw error;
+    return yield* abort('Use another card.'); // an earlier attempt may have paid
+  }
+  return `Paid ${euros} EUR.`;
+});
 // #endregion pay

@@ -16,7 +16,7 @@ const provider = {
 const Sure = z.object({ sure: z.boolean() });
 
 // #region oneUndo
-export const reserve = saga({ name: 'reserve', version: '1', forks: 'refuse' }, function* () {
+export const reserve = saga({ name: 'reserve', version: '1' }, function* () {
   yield* step('release', () => undefined, { compensate: () => provider.release() });
   for (const id of ['room', 'car']) yield* step('reserve', () => provider.reserve(), { key: id });
   yield* elicit('sure', { message: 'Keep them?', schema: Sure }); // a refusal releases both
@@ -25,7 +25,7 @@ export const reserve = saga({ name: 'reserve', version: '1', forks: 'refuse' }, 
 // #endregion oneUndo
 
 // #region pivot
-export const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, function* () {
+export const ship = saga({ name: 'ship', version: '1' }, function* () {
   yield* step('reserve', () => provider.reserve(), { compensate: () => provider.release() });
   yield* step('ship', () => provider.ship());
   yield* pivot('shipped'); // a later failure does not release the reservation
@@ -35,7 +35,7 @@ export const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, functi
 // #endregion pivot
 
 // #region abort
-export const hold = saga({ name: 'hold', version: '1', forks: 'refuse' }, function* () {
+export const hold = saga({ name: 'hold', version: '1' }, function* () {
   yield* step('reserve', () => provider.reserve(), { compensate: () => provider.release() });
   const { sure } = yield* elicit('sure', { message: 'Keep the reservation?', schema: Sure });
   if (!sure) yield* abort('The user did not want the reservation.'); // releases it
@@ -45,7 +45,7 @@ export const hold = saga({ name: 'hold', version: '1', forks: 'refuse' }, functi
 
 // #region abortWithCause
 export const pay = saga(
-  { name: 'pay', version: '1', forks: 'refuse', input: z.object({ euros: z.number() }) },
+  { name: 'pay', version: '1', input: z.object({ euros: z.number() }) },
   function* ({ euros }) {
     yield* step('reserve', () => provider.reserve(), { compensate: () => provider.release() });
     try {

@@ -67,7 +67,6 @@ export const refundByMachine = machineSaga(
     name: 'refund',
     version: '1',
     input: z.object({ amount: z.number() }),
-    forks: 'refuse',
     task: 'prefer',
   },
   refund,
@@ -107,10 +106,7 @@ const payment = setup({
   output: ({ context }) => (context.reference === '' ? 'Not paid.' : `Paid: ${context.reference}`),
 });
 
-export const payByMachine = machineSaga(
-  { name: 'pay', version: '1', forks: 'refuse', task: 'prefer' },
-  payment,
-);
+export const payByMachine = machineSaga({ name: 'pay', version: '1', task: 'prefer' }, payment);
 // #endregion event
 
 export const machineHost = (url: string): SagaHost =>

@@ -16,7 +16,6 @@ const refund = saga(
     version: '1',
     description: 'Refunds an amount that a manager approves',
     input: z.object({ amount: z.number() }),
-    forks: 'refuse',
     task: 'prefer',
   },
   function* ({ amount }) {

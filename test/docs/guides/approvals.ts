@@ -33,7 +33,6 @@ export const refund = saga(
     name: 'refund',
     version: '1',
     input: z.object({ amount: z.number() }),
-    forks: 'refuse', // lets the queue of the host wake the saga
     task: 'prefer',
   },
   function* ({ amount }) {
@@ -91,7 +90,7 @@ export const outside = {
 // #endregion page
 
 // #region several
-const options = { name: 'release', version: '1', forks: 'refuse', task: 'prefer' } as const;
+const options = { name: 'release', version: '1', task: 'prefer' } as const;
 
 export const release = saga(options, function* () {
   const decision = yield* approval('release', {

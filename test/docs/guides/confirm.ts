@@ -38,7 +38,7 @@ export const deleteProject = saga(
 
 // #region once
 export const deleteOnce = saga(
-  { name: 'delete_once', version: '1', forks: 'refuse', input: z.object({ project: z.string() }) },
+  { name: 'delete_once', version: '1', input: z.object({ project: z.string() }) },
   function* ({ project }) {
     yield* elicit('confirm', { message: `Delete ${project}?`, schema: Confirmation });
     yield* step('delete', () => store.delete(project), { once: true });

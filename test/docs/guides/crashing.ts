@@ -6,7 +6,7 @@ const Sure = z.object({ sure: z.boolean() });
 
 // #region provider
 export const bank = new Provider<number>();
-export const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+export const pay = saga({ name: 'pay', version: '1' }, function* () {
   yield* step('charge', ({ idempotencyKey }) => void bank.do(idempotencyKey, 9), {
     compensate: ({ stepKey }) => bank.undo(stepKey),
     unknown: 'compensate',

@@ -22,30 +22,27 @@ const shop = {
 const Sure = z.object({ sure: z.boolean() });
 const Order = z.object({ item: z.string(), amount: z.number() });
 
-export const buy = saga(
-  { name: 'buy', version: '1', input: Order, forks: 'refuse' },
-  function* ({ item, amount }) {
-    yield* step('charge', ({ idempotencyKey }) => bank.charge(amount, idempotencyKey), {
-      label: `charge of ${amount} EUR`,
-      timeout: '10s',
-      retry: 3,
-      compensate: ({ stepKey, idempotencyKey }) => bank.refund(stepKey, idempotencyKey),
-      unknown: 'compensate',
-    });
-    const { sure } = yield* elicit('sure', {
-      message: `Ship ${item} for ${amount} EUR?`,
-      schema: Sure,
-    });
-    if (!sure) yield* abort('The user cancelled the order.');
-    yield* step('ship', ({ idempotencyKey }) => shop.ship(item, idempotencyKey), {
-      retry: 3,
-      compensate: ({ stepKey }) => shop.recall(stepKey),
-      unknown: 'compensate',
-    });
-    yield* pivot('shipped');
-    return `Shipped ${item}.`;
-  },
-);
+export const buy = saga({ name: 'buy', version: '1', input: Order }, function* ({ item, amount }) {
+  yield* step('charge', ({ idempotencyKey }) => bank.charge(amount, idempotencyKey), {
+    label: `charge of ${amount} EUR`,
+    timeout: '10s',
+    retry: 3,
+    compensate: ({ stepKey, idempotencyKey }) => bank.refund(stepKey, idempotencyKey),
+    unknown: 'compensate',
+  });
+  const { sure } = yield* elicit('sure', {
+    message: `Ship ${item} for ${amount} EUR?`,
+    schema: Sure,
+  });
+  if (!sure) yield* abort('The user cancelled the order.');
+  yield* step('ship', ({ idempotencyKey }) => shop.ship(item, idempotencyKey), {
+    retry: 3,
+    compensate: ({ stepKey }) => shop.recall(stepKey),
+    unknown: 'compensate',
+  });
+  yield* pivot('shipped');
+  return `Shipped ${item}.`;
+});
 // #endregion tool
 
 /** Payments by a UUID. */
@@ -58,7 +55,7 @@ const psp = {
 
 // #region uuid
 export const payBill = saga(
-  { name: 'pay_bill', version: '1', input: z.object({ amount: z.number() }), forks: 'refuse' },
+  { name: 'pay_bill', version: '1', input: z.object({ amount: z.number() }) },
   function* ({ amount }) {
     yield* step('pay', ({ idempotencyKey }) => psp.pay(amount, toUuid(idempotencyKey)), {
       compensate: ({ stepKey }) => psp.cancel(toUuid(stepKey)),

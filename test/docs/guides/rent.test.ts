@@ -7,7 +7,7 @@ const Sure = z.object({ sure: z.boolean() });
 const cars = new Provider<string>();
 
 const rent = saga(
-  { name: 'rent', version: '1', input: z.object({ days: z.array(z.string()) }), forks: 'refuse' },
+  { name: 'rent', version: '1', input: z.object({ days: z.array(z.string()) }) },
   function* ({ days }) {
     yield* elicit('sure', { message: `Rent a car for ${days.length} days?`, schema: Sure });
     for (const day of days) {

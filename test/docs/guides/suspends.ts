@@ -17,7 +17,7 @@ const add = (name: string, amount: number): number => {
 const Transfer = z.object({ from: z.string(), to: z.string(), amount: z.int() });
 
 export const transfer = saga(
-  { name: 'transfer', version: '1', input: Transfer, forks: 'accept', suspends: false },
+  { name: 'transfer', version: '1', input: Transfer, reuse: 'ok', suspends: false },
   function* ({ from, to, amount }) {
     yield* step('withdraw', () => add(from, -amount), { compensate: () => add(from, amount) });
     yield* step('deposit', () => add(to, amount));

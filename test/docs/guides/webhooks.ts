@@ -25,7 +25,6 @@ export const pay = saga(
     name: 'pay',
     version: '1',
     input: z.object({ amount: z.number() }),
-    forks: 'refuse', // lets the queue of the host wake the saga
     task: 'prefer',
   },
   function* ({ amount }) {

@@ -104,4 +104,4 @@ export const refund = setup({
 });
 // #endregion undo
 
-export const refundSaga = machineSaga({ name: 'refund', version: '1', forks: 'refuse' }, refund);
+export const refundSaga = machineSaga({ name: 'refund', version: '1' }, refund);

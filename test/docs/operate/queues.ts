@@ -25,7 +25,7 @@ const mail = {
 };
 
 // #region saga
-export const offer = saga({ name: 'offer', version: '1', forks: 'refuse' }, function* () {
+export const offer = saga({ name: 'offer', version: '1' }, function* () {
   yield* step('offer', ({ idempotencyKey }) => mail.send('Our offer', { idempotencyKey }), {
     compensate: ({ idempotencyKey }) => mail.send('We withdraw our offer', { idempotencyKey }),
   });

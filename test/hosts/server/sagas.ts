@@ -142,7 +142,7 @@ export function createSagas(act: Act): readonly Program[] {
     }),
     // A client that comes back by itself gets a token before the step.
     saga(
-      { name: 'holds_first', version: '1', description: 'Holds a room, and asks', forks: 'accept' },
+      { name: 'holds_first', version: '1', description: 'Holds a room, and asks', reuse: 'ok' },
       function* () {
         yield* step('hold', () => act('held'), { compensate: () => act('released') });
         const { name } = yield* elicit('name', { message: 'What is your name?', schema: Name });

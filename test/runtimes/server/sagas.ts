@@ -36,7 +36,7 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
       description: 'Ships what was reserved',
       input: Labelled,
       task: 'prefer',
-      forks: 'accept',
+      reuse: 'ok',
     },
     function* ({ label }) {
       yield* step('reserve', note(label, 'reserve'), { compensate: note(label, 'release') });
@@ -89,7 +89,7 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
       name: 'ballast',
       version: '1',
       input: Labelled.extend({ bytes: z.number(), text: z.string() }),
-      forks: 'accept',
+      reuse: 'ok',
     },
     function* ({ label, bytes, text }) {
       yield* elicit('go', { message: 'Go?', schema: Go });
@@ -101,14 +101,11 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
   );
 
   /** Accepts each token only once, which needs a guard. */
-  const ticket = saga(
-    { name: 'ticket', version: '1', input: Labelled, forks: 'refuse' },
-    function* ({ label }) {
-      const { place } = yield* elicit('place', { message: 'Where?', schema: Place });
-      yield* step('stamp', note(label, 'stamp'), { once: true });
-      return `Stamped at ${place}`;
-    },
-  );
+  const ticket = saga({ name: 'ticket', version: '1', input: Labelled }, function* ({ label }) {
+    const { place } = yield* elicit('place', { message: 'Where?', schema: Place });
+    yield* step('stamp', note(label, 'stamp'), { once: true });
+    return `Stamped at ${place}`;
+  });
 
   const greeting = promptSaga(
     { name: 'greeting', version: '1', input: Labelled },

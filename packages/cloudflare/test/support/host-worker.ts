@@ -7,7 +7,7 @@ interface Env extends TestEnv {
   readonly SAGA_KEYS: string;
 }
 
-const remind = saga({ name: 'remind', version: '1', forks: 'refuse' }, function* () {
+const remind = saga({ name: 'remind', version: '1' }, function* () {
   yield* sleep(3_600_000);
   yield* step('remind', async ({ services }) => {
     await (services as Env).NODE.fetch('http://node/effect', { method: 'POST' });

@@ -1,6 +1,7 @@
 import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/effect-of.ts';
-import type { Command } from '../model/command.ts';
+import type { Command, GuardedCommand } from '../model/command.ts';
+import type { IsGuarded } from './checks/yielded-commands.ts';
 import type { BodyResult, Saga } from './sagas/saga.ts';
 import { assertStepId } from '../values/path.ts';
 import type { InferInput, Schema } from '../values/standard-schema.ts';
@@ -30,15 +31,21 @@ export function call<
   I extends Schema | undefined,
   O extends Schema | undefined,
   R extends BodyResult<O>,
->(other: Saga<I, O, R>, args: CallArguments<I>): Command<R> {
+  S,
+>(
+  other: Saga<I, O, R> & S,
+  args: CallArguments<I>,
+): IsGuarded<S> extends true ? GuardedCommand<R> : Command<R> {
   if (typeof (other as Partial<typeof other> | undefined)?.body !== 'function')
     throw new AuthoringError('call() needs a saga, as saga(…) returns it.');
   assertStepId(other.name);
-  return command<R>({
+  const issued = command<R>({
     kind: 'call',
     id: other.name,
     input: other.input,
     args: args ?? {},
     body: other.body,
   });
+  // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here
+  return issued as IsGuarded<S> extends true ? GuardedCommand<R> : Command<R>;
 }

@@ -10,8 +10,8 @@ import type { Schema } from '../values/standard-schema.ts';
  * looping saga small. The undo stack must be empty: undo the steps, or pass a pivot. A prompt
  * continues as a prompt, a resource as a resource.
  *
- * A saga with `forks: 'accept'` fails if the other saga has `forks: 'refuse'`: older tokens would
- * start the other saga again.
+ * A saga with `reuse: 'ok'` fails if the other saga does not declare it: older tokens would start
+ * the other saga again.
  * @throws AuthoringError (in the body) if a step is left to undo
  * @example
  * ```ts

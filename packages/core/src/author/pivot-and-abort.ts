@@ -1,6 +1,6 @@
 import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/effect-of.ts';
-import type { Command, ForkSensitiveCommand } from '../model/command.ts';
+import type { Command, GuardedCommand } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 
 /**
@@ -15,9 +15,9 @@ import { assertStepId } from '../values/path.ts';
  * }
  * ```
  */
-export function pivot(id: string): ForkSensitiveCommand<void> {
+export function pivot(id: string): GuardedCommand<void> {
   assertStepId(id);
-  return command({ kind: 'pivot', id }) as ForkSensitiveCommand<void>;
+  return command({ kind: 'pivot', id }) as GuardedCommand<void>;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { CheckedJson } from './checks/checked-json.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../effects/effect-of.ts';
-import type { Command, StepUndo, ForkSensitiveCommand } from '../model/command.ts';
+import type { Command, StepUndo, GuardedCommand } from '../model/command.ts';
 import type {
   BoundCompensator,
   UndoFunction,
@@ -51,10 +51,9 @@ export interface StepContext<I> {
    * Key to send to the provider: the same for every attempt, every retry of the request, every fork
    * of the token, and across key rotation.
    *
-   * The key is derived from the path and `key` of the step, not from its `input`. Two forks that
+   * The key is derived from the path and `key` of the step, not from its `input`. Two requests that
    * reach the step with different inputs share one key: a provider answers the second with the
-   * result of the first, or rejects it. Put a value that forks may change into `key`, or declare
-   * `forks: 'refuse'`.
+   * result of the first, or rejects it. Put a value that such requests may change into `key`.
    */
   readonly idempotencyKey: string;
 }
@@ -128,7 +127,7 @@ export interface Compensable<
 > {
   /**
    * Undoes the step if the saga later fails, aborts, or is refused or cancelled: a function, a
-   * generator of server steps, or a named compensator. The saga must declare `forks`.
+   * generator of server steps, or a named compensator. The host needs a store.
    */
   readonly compensate?:
     | (UndoFunction<Keep extends false ? undefined : R, I, NoInfer<When>> & CheckedUndo<U>)
@@ -205,10 +204,10 @@ type CheckedReads<Undo, Once> = [IsAbsent<Undo>, Once] extends [true, false]
     ? boolean
     : false | 'A step without an effect is neither undone nor run only once';
 
-/** Command of a step. It requires `forks` if the step can be undone, or runs once. */
+/** Command of a step. Its host needs a store if the step can be undone, or runs once. */
 type StepCommand<R, Undo, Once> = [IsAbsent<Undo>, Once] extends [true, false]
   ? Command<R>
-  : ForkSensitiveCommand<R>;
+  : GuardedCommand<R>;
 
 /**
  * Runs a side effect on the server, once, and records its result. The body gets the result as the

@@ -6,8 +6,8 @@ import type { BoundCompensator, BoundUndo } from './undo-types.ts';
 /** Key of the specification in a command. */
 export const brand: unique symbol = Symbol.for('mcp-saga.command');
 
-/** Type-level key of a command that needs a saga with `forks`. Values never have the key. */
-export declare const forkSensitive: unique symbol;
+/** Type-level key of commands and sagas that need a store. Values never have the key. */
+export declare const needsStore: unique symbol;
 
 /** Type-level key of a command that asks the client. Values never have the key. */
 export declare const asksClient: unique symbol;
@@ -18,17 +18,17 @@ export declare const asksClient: unique symbol;
  */
 export interface Command<T> {
   readonly [brand]: { readonly kind: string };
-  readonly [forkSensitive]?: false;
+  readonly [needsStore]?: false;
   readonly [asksClient]?: false;
   [Symbol.iterator](): Iterator<Command<unknown>, T, unknown>;
 }
 
-/** A command that compensates, pivots, or runs once. Its saga declares `forks`. */
-export interface ForkSensitiveCommand<T> extends Command<T> {
+/** A command that compensates, pivots, or runs once. The host of its saga needs a store. */
+export interface GuardedCommand<T> extends Command<T> {
   // `any` is assignable to `false`, but no subtype of it: helpers may be declared as `Steps`, and unions keep both.
   // oxlint-disable-next-line typescript/no-explicit-any
-  readonly [forkSensitive]: any;
-  [Symbol.iterator](): Iterator<ForkSensitiveCommand<unknown>, T, unknown>;
+  readonly [needsStore]: any;
+  [Symbol.iterator](): Iterator<GuardedCommand<unknown>, T, unknown>;
 }
 
 /** A command that asks the client. The undo of a step must not contain one. */

@@ -2,6 +2,7 @@ import type { Json } from '../values/json.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import type { CompleteVariable, UriTemplate } from '../values/uri-template.ts';
 import type { ClientAnswer } from './client-step.ts';
+import type { needsStore } from './command.ts';
 import type { ClientNeed } from '../values/errors.ts';
 import type { SagaHistory, TimelineEntry } from './history.ts';
 import type { Outcome } from './outcome.ts';
@@ -34,8 +35,15 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   };
   /** Hints about the tool for clients: MCP's tool annotations. */
   readonly annotations: { readonly [key: string]: Json } | undefined;
-  /** Policy for older tokens that are used again; undefined: not declared. */
-  readonly forks: 'refuse' | 'accept' | undefined;
+  /**
+   * `ok`: a client may use older tokens again. Undefined: with a store, each token counts once;
+   * without one, undos, pivots, and `once` are refused.
+   */
+  readonly reuse?: 'ok' | undefined;
+  /** `true` if the saga is known to need a store before it runs. */
+  readonly needsStore?: true;
+  /** The types of sagas with an undo, a pivot, or a `once` step have the key. Values never have. */
+  readonly [needsStore]?: false;
   /** Capabilities that the client must have, checked before anything runs. */
   readonly needs: readonly ClientNeed[];
   /**

@@ -37,6 +37,8 @@ export interface Runtime {
 /** Facts that hold for the whole life of a saga, and the check of its result. */
 export interface RuntimeSaga {
   readonly id: string;
+  /** How often the saga has continued as another, or started over. */
+  readonly generation: number;
   /**
    * End of the lifetime of the saga (ms since the epoch). A longer wait is `ClientCannot`. Default:
    * none.

@@ -8,7 +8,7 @@ import { undoMark } from '../values/path.ts';
 export interface GeneratorProgramOptions {
   readonly name: string;
   readonly input: Schema | undefined;
-  readonly declaresForks: boolean;
+  readonly acceptsReuse: boolean;
   /** `false`: a command that asks or waits throws. Default: the saga may suspend. */
   readonly suspends?: false;
   readonly onMismatch: 'fail' | 'compensate';

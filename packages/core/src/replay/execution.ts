@@ -36,7 +36,7 @@ import type { TurnFacts } from '../effects/parts/effect.ts';
 import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type FiberEnd, Phase, type Cause } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { cannotSuspend, Markers, undeclaredForks, Uncommitted } from './markers.ts';
+import { cannotSuspend, Markers, missingStore, Uncommitted } from './markers.ts';
 import { AuthoringError, SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
 import type { CreatedCommands } from './created-commands.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
@@ -51,8 +51,8 @@ import { UndoStack } from '../undo/undo-stack.ts';
 
 export interface ExecutionEvents extends TurnFacts {
   readonly runtime: Runtime;
-  /** `true` if the saga declares `forks`. */
-  readonly declaresForks: boolean;
+  /** `true` if the saga may have undos without a store: its older tokens may be used again. */
+  readonly acceptsReuse: boolean;
   /** `false` if the saga must not ask or wait. */
   readonly suspends?: false | undefined;
   tell(spec: TellSpec): void;
@@ -225,7 +225,7 @@ export class Execution implements BranchHost, FiberHost {
       case 'patched':
         return this.#give(this.markers.patched(spec.id, spec.enabled));
       case 'pivot':
-        if (!this.#events.declaresForks) return this.#undeclared(spec.id);
+        if (this.#lacksStore) return this.#give(missingStore(spec.id), 'throw');
         return this.#give(this.markers.pivot(fiber.scope.path(spec.id)));
       case 'abort':
         return this.#endSaga(fiber, { error: new SagaAborted(spec.reason) });
@@ -257,8 +257,8 @@ export class Execution implements BranchHost, FiberHost {
         'throw',
       );
     }
-    if (!this.#events.declaresForks && effectOf(spec).needsForks?.(spec) === true)
-      return this.#undeclared(spec.id);
+    if (this.#lacksStore && effectOf(spec).needsStore?.(spec) === true)
+      return this.#give(missingStore(spec.id), 'throw');
     if (this.#events.suspends === false && mayWait(spec))
       return this.#give(cannotSuspend(`'${spec.id}'`), 'throw');
     return this.#await(fiber, spec);
@@ -270,8 +270,10 @@ export class Execution implements BranchHost, FiberHost {
     return true;
   }
 
-  #undeclared(id: string): true {
-    return this.#give(undeclaredForks(id), 'throw');
+  /** `true` if an older token could be used again after an undo, a pivot, or a `once` step. */
+  get #lacksStore(): boolean {
+    const { acceptsReuse, runtime } = this.#events;
+    return !acceptsReuse && runtime.effects.claim === undefined;
   }
 
   #endSaga(fiber: Fiber, cause: Cause): boolean {

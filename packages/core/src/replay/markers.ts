@@ -162,12 +162,12 @@ function namedUndo(
   return work !== undefined && 'bind' in work ? work : undefined;
 }
 
-/** Error for an effect in a saga that does not declare `forks`. */
-export function undeclaredForks(id: string): AuthoringError {
+/** Error for an effect that needs a store, on a host without one. */
+export function missingStore(id: string): AuthoringError {
   return new AuthoringError(
-    `'${id}' compensates, pivots, or runs once, but its saga does not declare \`forks\`. Declare ` +
-      `forks: 'refuse' (needs a guard on the host), or forks: 'accept' if older tokens may be reused safely.`,
-    { anchor: 'missing-forks' },
+    `'${id}' compensates, pivots, or runs once, and its host has no \`store\`: a client could use an older ` +
+      "token again, and repeat or undo it. Set `store` of the host, or declare reuse: 'ok' if that does no harm.",
+    { anchor: 'missing-store' },
   );
 }
 

@@ -121,13 +121,13 @@ export class ReplayCheck {
 
   /** Replays a state. Undefined if the journal does not fit the code. */
   #replay(state: ProgramState): Execution | undefined {
-    const { name, body, declaresForks, suspends } = this.#options;
+    const { name, body, acceptsReuse, suspends } = this.#options;
     const { limits, observer } = this.#runtime;
     const head = decodeHead(state.head);
     if (head.mismatch !== undefined) return undefined;
     const journal = new Journal(state, limits.maxJournalEntries);
     const execution = new Execution(journal, {
-      declaresForks,
+      acceptsReuse,
       suspends,
       runtime: {
         ...this.#runtime,

@@ -8,7 +8,7 @@ import { TurnClock } from './time/clocks.ts';
 /** Events of an execution, and facts about the turn. */
 export class TurnEvents implements ExecutionEvents {
   runtime: Runtime;
-  readonly declaresForks: boolean;
+  readonly acceptsReuse: boolean;
   readonly suspends: false | undefined;
   /** Last reported progress. Never decreases. */
   progress: number | undefined;
@@ -18,12 +18,12 @@ export class TurnEvents implements ExecutionEvents {
   constructor(
     runtime: Runtime,
     journal: Pick<Journal, 'count'>,
-    { declaresForks, suspends }: Pick<ExecutionEvents, 'declaresForks' | 'suspends'>,
+    { acceptsReuse, suspends }: Pick<ExecutionEvents, 'acceptsReuse' | 'suspends'>,
     progress: number | undefined,
   ) {
     this.runtime = runtime;
     this.#journal = journal;
-    this.declaresForks = declaresForks;
+    this.acceptsReuse = acceptsReuse;
     this.suspends = suspends;
     this.progress = progress;
     this.clock = new TurnClock(runtime);

@@ -19,7 +19,7 @@ export function orphan(
   const { advance, asked } = generatorProgram({
     name,
     input: undefined,
-    declaresForks: true,
+    acceptsReuse: true,
     onMismatch: 'compensate',
     body: function* () {
       yield* [];

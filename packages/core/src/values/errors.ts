@@ -344,7 +344,7 @@ export type AuthoringAnchor =
   | 'forms'
   | 'steps-in-a-loop'
   | 'keys-of-each'
-  | 'missing-forks'
+  | 'missing-store'
   | 'bodies'
   | 'undos'
   | 'missing_option'

@@ -8,7 +8,7 @@ import { AuthoringError } from './errors.ts';
  * @throws AuthoringError unless the key is a string with a character, and without a lone surrogate
  * @example
  * ```ts
- * const pay = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+ * const pay = saga({ name: 'pay', version: '1' }, function* () {
  *   yield* step('pay', ({ idempotencyKey }) => bank.pay(toUuid(idempotencyKey)), {
  *     compensate: ({ stepKey }) => bank.refund(toUuid(stepKey)),
  *   });

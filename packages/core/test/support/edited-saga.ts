@@ -321,7 +321,7 @@ function commandOf(leaf: Leaf, place: Place): Command<unknown> {
       return abort(`by ${leaf.node}`);
     case 'continueAs':
       return continueAs(
-        saga({ name: 'next', version: '1', forks: 'accept' }, function* () {
+        saga({ name: 'next', version: '1', reuse: 'ok' }, function* () {
           yield* [];
           return 'next';
         }),
@@ -399,7 +399,7 @@ function* run(node: Node, place: Place): Steps<boolean> {
       return true;
     case 'call': {
       const called = saga(
-        { name: node.id, version: '1', input: Arguments, forks: 'accept' },
+        { name: node.id, version: '1', input: Arguments, reuse: 'ok' },
         function* (given) {
           take(node, place, 'value', given);
           yield* run(node.body, place);
@@ -529,7 +529,7 @@ export function programOfTree(tree: Node, life: Life): Program {
   const options = {
     name: 'edited',
     version: '1',
-    forks: 'accept',
+    reuse: 'ok',
     onMismatch,
   } as const;
   return saga(options, function* () {

@@ -108,7 +108,7 @@ export function sagaOfPiece(
 ): Saga<undefined, undefined> {
   const trace: string[] = [];
   stage.traces.push(trace);
-  const options = { name: 'ledger', version: '1', forks: 'accept' as const };
+  const options = { name: 'ledger', version: '1', reuse: 'ok' as const };
   return saga({ ...options, ...(onMismatch === undefined ? {} : { onMismatch }) }, function* () {
     yield* new Walk(stage, trace).of(piece);
     return 'done';
@@ -212,7 +212,7 @@ class Walk {
 
   #child({ id, body }: { readonly id: string; readonly body: Piece }): Saga<undefined, undefined> {
     const walk = (): Steps<void> => this.of(body);
-    return saga({ name: id, version: '1', forks: 'accept' }, function* () {
+    return saga({ name: id, version: '1', reuse: 'ok' }, function* () {
       yield* walk();
       return 'child';
     });

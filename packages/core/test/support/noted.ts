@@ -39,7 +39,7 @@ export function noting(
   const make = (): Program => {
     const own: string[] = [];
     notes.push(own);
-    return sagaOf(() => body((text) => void own.push(text), world), { forks: 'accept' });
+    return sagaOf(() => body((text) => void own.push(text), world), { reuse: 'ok' });
   };
   return { make, notes };
 }

@@ -203,7 +203,7 @@ export function sagaOf(
     }
   }
 
-  return saga({ name: 'undo', version: '1', forks: 'accept' }, function* () {
+  return saga({ name: 'undo', version: '1', reuse: 'ok' }, function* () {
     yield* walk(tree, 0);
     return 'done';
   });

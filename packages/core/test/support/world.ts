@@ -209,6 +209,7 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
   const runtime: Runtime = {
     saga: {
       id: 'saga-1',
+      generation: 0,
       checkResult: async (result) => result,
     },
     turn: {

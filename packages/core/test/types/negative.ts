@@ -92,7 +92,7 @@ const typed = saga({ ...options, input: Target }, function* ({ target }) {
   return String(wrong);
 });
 
-export const uses = saga({ ...options, forks: 'accept' }, function* () {
+export const uses = saga({ ...options, reuse: 'ok' }, function* () {
   // @ts-expect-error -- a plain yield gives unknown
   const plain: string = yield step('plain', () => 'x');
   // @ts-expect-error -- not kept
@@ -141,7 +141,7 @@ const refund = compensator('refund', z.object({ charge: z.string() }), ({ args }
 // @ts-expect-error -- no schema of its arguments
 compensator('loose', () => {});
 
-export const undone = saga({ ...options, forks: 'accept' }, function* () {
+export const undone = saga({ ...options, reuse: 'ok' }, function* () {
   yield* step('a', () => 1, {
     compensate: ({ result }) => {
       // @ts-expect-error -- a number
@@ -177,8 +177,8 @@ export const undone = saga({ ...options, forks: 'accept' }, function* () {
   yield* abort();
   return 'x';
 });
-// @ts-expect-error -- forks are refused or accepted
-saga({ ...options, forks: 'maybe' }, function* () {
+// @ts-expect-error -- tokens may be used again, or not
+saga({ ...options, reuse: 'maybe' }, function* () {
   yield* helper();
   return 'x';
 });

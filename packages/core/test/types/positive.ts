@@ -206,7 +206,7 @@ const refund = compensator(
   },
 );
 
-export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, function* () {
+export const undone = saga({ name: 'undone', version: '1', reuse: 'ok' }, function* () {
   const booked = yield* step('book', ({ input }) => ({ id: input.room.length, at: new Date(0) }), {
     input: { room: 'r' },
     unknown: 'compensate',

@@ -13,7 +13,7 @@ import {
   type Schema,
 } from '../../src/index.ts';
 import type { UndoFunction } from '../../src/model/undo-types.ts';
-import type { Command, ForkSensitiveCommand, Steps } from '../../src/model/command.ts';
+import type { Command, GuardedCommand, Steps } from '../../src/model/command.ts';
 import { expectType, type Equal } from './equal.ts';
 
 type Given<C> = C extends Command<infer R> ? R : 'no command';
@@ -89,7 +89,7 @@ const polled = poll('x', () => of<Item | undefined>(), { every: 1, timeout: 2 })
 expectType<Equal<typeof polled, Command<Item>>>();
 // A result with keep: false may have any type.
 const dropped = step('x', () => new Order(), { keep: false, compensate: () => {} });
-expectType<Equal<typeof dropped, ForkSensitiveCommand<void>>>();
+expectType<Equal<typeof dropped, GuardedCommand<void>>>();
 
 export const kept = [
   step('x', () => of<null | boolean | number | string | bigint | undefined>()),

@@ -38,7 +38,7 @@ import {
   type UndoContext,
   type UndoFunction,
 } from '../../src/index.ts';
-import type { AskingCommand, Command, ForkSensitiveCommand } from '../../src/model/command.ts';
+import type { AskingCommand, Command, GuardedCommand } from '../../src/model/command.ts';
 import { expectType, type Equal } from './equal.ts';
 
 const of = (name: string) => ({ name, version: '1' }) as const;
@@ -106,7 +106,7 @@ export const codec = saga(of('codec'), function* () {
 });
 
 // 5. An interface as the input of a step, with optional and recursive fields
-export const held = saga({ ...of('held'), forks: 'refuse' }, function* () {
+export const held = saga({ ...of('held') }, function* () {
   const { hold } = yield* step(
     'hold',
     ({ input, idempotencyKey }) => {
@@ -149,7 +149,7 @@ export const logged = saga(of('logged'), function* () {
   return 'done';
 });
 
-// 8. Whether a step needs `forks` is known from its options
+// 8. Whether a step needs a store is known from its options
 declare const either: boolean;
 declare const declared: UndoFunction<number, undefined>;
 export const commands = {
@@ -176,20 +176,20 @@ export const commands = {
 };
 expectType<Equal<typeof commands.plain, Command<number>>>();
 expectType<Equal<typeof commands.retried, Command<number>>>();
-expectType<Equal<typeof commands.once, ForkSensitiveCommand<number>>>();
+expectType<Equal<typeof commands.once, GuardedCommand<number>>>();
 expectType<Equal<typeof commands.notOnce, Command<number>>>();
 expectType<Equal<typeof commands.reads, Command<number>>>();
 expectType<Equal<typeof commands.readsPerhaps, Command<number>>>();
-expectType<Equal<typeof commands.doesNotRead, ForkSensitiveCommand<number>>>();
-expectType<Equal<typeof commands.undone, ForkSensitiveCommand<number>>>();
-expectType<Equal<typeof commands.undoneByThrowing, ForkSensitiveCommand<number>>>();
+expectType<Equal<typeof commands.doesNotRead, GuardedCommand<number>>>();
+expectType<Equal<typeof commands.undone, GuardedCommand<number>>>();
+expectType<Equal<typeof commands.undoneByThrowing, GuardedCommand<number>>>();
 expectType<Equal<typeof commands.notUndone, Command<number>>>();
-expectType<Equal<typeof commands.unknown, ForkSensitiveCommand<number>>>();
+expectType<Equal<typeof commands.unknown, GuardedCommand<number>>>();
 expectType<Equal<typeof commands.dropped, Command<void>>>();
-expectType<Equal<typeof commands.droppedAndUndone, ForkSensitiveCommand<void>>>();
-expectType<Equal<typeof commands.undoneByEither, ForkSensitiveCommand<number>>>();
-expectType<Equal<typeof commands.undoneByDeclared, ForkSensitiveCommand<number>>>();
-expectType<Equal<typeof commands.undonePerhaps, ForkSensitiveCommand<number>>>();
+expectType<Equal<typeof commands.droppedAndUndone, GuardedCommand<void>>>();
+expectType<Equal<typeof commands.undoneByEither, GuardedCommand<number>>>();
+expectType<Equal<typeof commands.undoneByDeclared, GuardedCommand<number>>>();
+expectType<Equal<typeof commands.undonePerhaps, GuardedCommand<number>>>();
 
 // 9. A step whose result is not kept may return anything
 export const secret = saga(of('secret'), function* () {
@@ -202,7 +202,7 @@ export const secret = saga(of('secret'), function* () {
 const release = compensator('release', z.object({ hold: z.string() }), ({ args }) => {
   expectType<Equal<typeof args, { hold: string }>>();
 });
-export const named = saga({ ...of('named'), forks: 'refuse' }, function* () {
+export const named = saga({ ...of('named') }, function* () {
   const kept = yield* step('a', () => ({ hold: 'h' }), {
     compensate: release.for(({ result }) => ({ hold: result.hold })),
   });
@@ -223,7 +223,7 @@ export const named = saga({ ...of('named'), forks: 'refuse' }, function* () {
 });
 
 // 11. An undo of several steps
-export const undoBySteps = saga({ ...of('undoBySteps'), forks: 'accept' }, function* () {
+export const undoBySteps = saga({ ...of('undoBySteps'), reuse: 'ok' }, function* () {
   const undo = function* ({ result, stepKey }: UndoContext<number, undefined>): Steps<void> {
     yield* step('find', () => stepKey);
     yield* sleep(result);
@@ -298,12 +298,9 @@ export const groups = {
 };
 expectType<Equal<typeof groups.plain, Command<{ a: number; b: void }>>>();
 expectType<Equal<typeof groups.asking, AskingCommand<[Chosen, void]>>>();
-expectType<Equal<typeof groups.undone, ForkSensitiveCommand<number>>>();
+expectType<Equal<typeof groups.undone, GuardedCommand<number>>>();
 expectType<
-  Equal<
-    typeof groups.inner,
-    ForkSensitiveCommand<{ readonly winner: 'a'; readonly value: [number] }>
-  >
+  Equal<typeof groups.inner, GuardedCommand<{ readonly winner: 'a'; readonly value: [number] }>>
 >();
 
 // 18. A called saga returns what its body returns
@@ -371,7 +368,7 @@ export const events = saga(of('events'), function* () {
 });
 
 // 23. Saga options that depend on each other
-export const commits = saga({ ...of('commits'), commitEach: true, forks: 'refuse' }, function* () {
+export const commits = saga({ ...of('commits'), commitEach: true }, function* () {
   yield* pay();
   return 'done';
 });
@@ -455,7 +452,7 @@ export const facts = saga(of('facts'), function* () {
 });
 
 // 30. A command that is dropped on purpose
-export const drops = saga({ ...of('drops'), forks: 'accept' }, function* (): Steps<string> {
+export const drops = saga({ ...of('drops'), reuse: 'ok' }, function* (): Steps<string> {
   const [used, unused] = [commands.plain, commands.undone];
   ignore(unused);
   ignore(elicit('q', { message: 'm', schema: Choice }));

@@ -62,7 +62,7 @@ export function order({ provider }: Tracing) {
     return name;
   };
   let polls = 0;
-  return saga({ name: 'order', version: '3', forks: 'accept' }, function* () {
+  return saga({ name: 'order', version: '3', reuse: 'ok' }, function* () {
     yield* all({
       pay: step('charge', () => called('POST /charges'), {
         compensate: () => called('POST /refunds'),

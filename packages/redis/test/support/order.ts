@@ -7,7 +7,7 @@ const Ok = z.object({ ok: z.boolean() });
 export function order(effects: {
   readonly ship: (idempotencyKey: string) => unknown;
 }): Saga<undefined, undefined> {
-  return saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  return saga({ name: 'order', version: '1' }, function* () {
     yield* elicit('ship', { message: 'Ship?', schema: Ok });
     yield* step('ship', async ({ idempotencyKey }) => {
       await effects.ship(idempotencyKey);

@@ -1,3 +1,4 @@
+import { mayHaveUndos, type HostParts } from '../settings/host-parts.ts';
 import type { Program } from '@mcp-saga/core';
 import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-methods.ts';
 import type { Caller } from '../model/caller.ts';
@@ -82,8 +83,11 @@ export function toolsOf(sagas: readonly Program[]): readonly Program[] {
   return sagas.filter((saga) => servedAs(saga) === 'tool');
 }
 
-/** Returns the methods of sagas. Cancellation requires a saga with `forks`. */
-export function methodsOf(sagas: readonly Program[]): readonly string[] {
+/** Returns the methods of sagas. Cancellation requires a saga that may have undos. */
+export function methodsOf(
+  host: Pick<HostParts, 'guard'>,
+  sagas: readonly Program[],
+): readonly string[] {
   const { call, resume, cancel } = sagaMethods;
-  return sagas.some(({ forks }) => forks !== undefined) ? [call, resume, cancel] : [call, resume];
+  return sagas.some((saga) => mayHaveUndos(host, saga)) ? [call, resume, cancel] : [call, resume];
 }

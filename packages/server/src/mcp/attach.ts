@@ -84,7 +84,7 @@ export function attachSagas(
   protocol.registerCapabilities({
     extensions: {
       [extensionKey]: {
-        methods: methodsOf(toolsOf(host.sagas)),
+        methods: methodsOf(host, toolsOf(host.sagas)),
         ...(countsAllKeys(host) ? { idempotencyKeys: true } : {}),
       },
       ...(offersTasks ? { [tasksKey]: {} } : {}),

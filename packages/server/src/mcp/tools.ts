@@ -22,7 +22,7 @@ export function attachTools(
 ): void {
   const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
   if (sagas.size === 0) return;
-  for (const saga of sagas.values()) registerTool(server, saga);
+  for (const saga of sagas.values()) registerTool(host, server, saga);
   intercept(server, 'tools/list', async (request, context, next) => {
     const listed = (await next(request, context)) as { readonly tools: readonly ListedTool[] };
     return {
@@ -65,7 +65,7 @@ function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | und
   return isModels ? { isError: true, content: [{ type: 'text', text: error.message }] } : undefined;
 }
 
-function registerTool(server: McpServerLike, saga: Program): void {
+function registerTool(host: SagaHostCore, server: McpServerLike, saga: Program): void {
   const { name, title, description, input, output, annotations, _meta: meta } = saga;
   // Version 1 takes the schema apart. Version 2 asks for its JSON Schema, once per server.
   const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
@@ -76,7 +76,7 @@ function registerTool(server: McpServerLike, saga: Program): void {
     outputSchema: output && listed(output),
     annotations,
     _meta: Object.assign({}, meta, {
-      [extensionKey]: { methods: methodsOf([saga]) },
+      [extensionKey]: { methods: methodsOf(host, [saga]) },
     }),
   });
   const tools = server as {

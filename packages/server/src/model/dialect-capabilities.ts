@@ -21,7 +21,7 @@ export interface DialectCapabilities {
   /** `true` if a longer wait is held for that time, and a token holds the rest. @default false */
   readonly holdsParts?: boolean;
   /**
-   * `true` if an abort ends the turn with a new token, for sagas with `forks`. Default: the token
+   * `true` if an abort ends the turn with a new token, for sagas that may have undos. Default: the token
    * before the turn stays valid.
    */
   readonly endsOnAbort?: boolean;

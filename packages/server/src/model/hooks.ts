@@ -98,7 +98,7 @@ export interface HostHooks {
    * `cancelAfter`. Keep one message per `sagaId`, with the highest `turn`. Awaited for at most
    * `limits.hookTimeout`.
    *
-   * Requires a guard and `forks: 'refuse'`. Called again for repeated requests.
+   * Requires a store, and a saga without `reuse: 'ok'`. Called again for repeated requests.
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**

@@ -17,6 +17,7 @@ import type {
   RetryPolicy,
   Services,
 } from '@mcp-saga/core';
+import type { IsGuarded } from '@mcp-saga/core/program';
 import type { KeysOption } from '@mcp-saga/seal';
 import type { HostLimits } from './host-limits.ts';
 import type { PrincipalOption, SagaCaller } from './caller.ts';
@@ -209,7 +210,7 @@ export interface AuthOptions {
 /** Options for the guard, which rejects used tokens. */
 export interface GuardOptions {
   /**
-   * Store of used tokens, if it is another than `store` of the host. Required for `forks: 'refuse'`
+   * Store of used tokens, if it is another than `store` of the host. Required for undos, `pivot`,
    * and `once` steps. Default: the option `store` of the host.
    */
   readonly store?: SagaStore;
@@ -357,6 +358,19 @@ export type ServicesOption<Env> =
   | (unknown extends Services ? object : Services)
   | ((env: Env) => Awaitable<Services>);
 
+/**
+ * Options that the types of the sagas demand: a store, if one of them has an undo, a pivot, or a
+ * step that runs once, and does not declare `reuse: 'ok'`.
+ */
+export type StoreFor<P extends Program, G extends GuardOptions> = {
+  readonly sagas: readonly P[];
+  readonly guard?: G;
+} & (IsGuarded<P> extends true
+  ? G extends { readonly store: SagaStore }
+    ? unknown
+    : { readonly store: SagaStore }
+  : unknown);
+
 /** Options of `createSagaHost`. */
 export interface SagaHostOptions {
   /** Sagas to serve, each with its own name. Pass older versions in `previous` of the saga. */
@@ -406,7 +420,7 @@ export interface SagaHostOptions {
   readonly outside?: OutsideOptions;
   /**
    * Queue that continues sagas without their clients: waits, timeouts, retries of undos, and the
-   * end of abandoned sagas. Requires a guard, and wakes sagas with `forks: 'refuse'`. Use
+   * end of abandoned sagas. Requires a store, and wakes all sagas without `reuse: 'ok'`. Use
    * `memoryQueue()` for one process. Default: only clients continue sagas.
    */
   readonly queue?: SagaQueue;

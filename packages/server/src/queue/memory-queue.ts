@@ -24,7 +24,7 @@ const longestRetryMs = 60_000;
  * resolves when they are delivered.
  * @example
  * ```ts
- * const greet = saga({ name: 'greet', version: '1', forks: 'refuse' }, function* () {
+ * const greet = saga({ name: 'greet', version: '1' }, function* () {
  *   yield* sleep(86_400_000);
  *   return 'Hello';
  * });

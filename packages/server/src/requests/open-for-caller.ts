@@ -81,7 +81,7 @@ export async function openForCaller(
   if (!(await host.gate.authorize(caller, { ...sealed.claims.saga })))
     throw new TokenRefused('forbidden');
   const opened = found(host, toSealedSaga(sealed, token.length));
-  if (opened.program?.forks !== 'accept' && isForgotten(host, sealed.claims.iat))
+  if (opened.program?.reuse !== 'ok' && isForgotten(host, sealed.claims.iat))
     throw new TokenRefused('guard_restarted');
   assertBegun(host, opened.saga.claims);
   const inflatedBytes = sealed.streams.reduce((sum, { length }) => sum + length, 0);

@@ -17,7 +17,7 @@ import type { Caller } from '../model/caller.ts';
 import { invalidField, SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/request-types.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import { type HostParts, mayHaveUndos } from '../settings/host-parts.ts';
 import { roomBeside, unsealedBytes } from '../token/token-room.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
 import { servedAs } from '../settings/registry.ts';
@@ -70,7 +70,7 @@ export async function start(
   // keys. A saga that can undo may not: a provider knows the key of an effect that was undone.
   const isKept = named !== undefined && host.guard !== undefined;
   const secret =
-    isKept || named === undefined || program.forks !== undefined
+    isKept || named === undefined || mayHaveUndos(host, program)
       ? createSecret()
       : await host.keys.sealer.deriveSecret(named);
   const claims: Claims = {

@@ -122,7 +122,7 @@ async function responseOf(
 ): Promise<Extract<GuardVerdict, { response: unknown }> | undefined> {
   const { guard, observer, timing } = host;
   const { saga, program } = opened;
-  if (guard === undefined || program?.forks === 'accept') return undefined;
+  if (guard === undefined || program?.reuse === 'ok') return undefined;
   const claim = await claimOf(host, saga, {
     action: 'resume',
     digest: await digestOf('resume', new Map()),

@@ -5,7 +5,7 @@ import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import { commitsEachStep } from '../model/holder.ts';
 import { neverAborted } from '../settings/clock.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import { type HostParts, mayHaveUndos } from '../settings/host-parts.ts';
 import { inPlaceOf, keptBytesOf, usableOf, type RetryableRequest } from '../token/guard-records.ts';
 import { found, isPastPivot, standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { isNamed, roundOf } from '../token/sealed-saga.ts';
@@ -63,22 +63,19 @@ function needsWake({ guard }: HostParts, requested: RequestedTurn): boolean {
   return intent.news.size > 0 || !onlyWaits;
 }
 
-/** Throws `cancel_not_offered` for a saga that cannot end at the will of its client. */
+/** Throws `cancel_not_offered` for the end of a saga that cannot have undos. */
 function assertEndable(host: HostParts, { opened, intent }: RequestedTurn): void {
   if (intent.kind !== 'end') return;
   const { program, current, saga } = opened;
-  // The declaration of a removed version is unknown: the saga is guarded if possible.
-  if (program === undefined && host.guard !== undefined) return;
-  const { forks } = program ?? current;
-  if (forks === 'accept' || (forks === 'refuse' && host.guard !== undefined)) return;
+  if (mayHaveUndos(host, program ?? current)) return;
   throw new SagaHostError(
     'cancel_not_offered',
-    `'${saga.claims.saga.name}' cannot be cancelled: the saga does not declare forks.`,
+    `'${saga.claims.saga.name}' cannot be cancelled here, and has nothing to undo. Drop its token.`,
   );
 }
 
 /**
- * Makes the request for a lease; undefined if the saga accepts forks. Guards sagas of removed
+ * Makes the request for a lease; undefined for a saga with `reuse: 'ok'`. Guards sagas of removed
  * versions.
  */
 async function leaseRequest(
@@ -130,12 +127,12 @@ async function leaseRequest(
 }
 
 /**
- * `true` if a guard keeps the turn. A start without a name cannot be repeated, and of a saga that
- * accepts forks only the start acts once.
+ * `true` if a guard keeps the turn. A start without a name cannot be repeated, and of a saga
+ * with `reuse: 'ok'` only the start acts once.
  */
 function isGuarded({ saga, program }: OpenSaga): boolean {
   const { turn, jti } = saga.claims;
-  return turn === 0 ? jti !== saga.sagaId : program?.forks !== 'accept';
+  return turn === 0 ? jti !== saga.sagaId : program?.reuse !== 'ok';
 }
 
 /** The part of a turn that its intent and an interrupted request decide. */

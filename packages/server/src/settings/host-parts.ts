@@ -8,7 +8,7 @@ import { warningOfNode, type RuntimeProcess } from './node-version.ts';
 import { present, troubleshootingLink, type RetryPlan } from '@mcp-saga/core/program';
 import { toStepRetry } from './step-retry.ts';
 import { durationOption, optionError } from '@mcp-saga/core/shared';
-import type { Awaitable, Services } from '@mcp-saga/core';
+import type { Awaitable, Program, Services } from '@mcp-saga/core';
 import type {
   AnonymousOptions,
   AuthOptions,
@@ -210,9 +210,9 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
         'steps of a request that is still running. Raise guard.lease.',
     );
   }
-  const isGuarded = registry.all.some(({ forks }) => forks === 'refuse');
-  if (develops && own.onSuspended !== undefined && !isGuarded) {
-    warn("hooks.onSuspended is never called: no saga of the host declares forks: 'refuse'.");
+  const isHooked = guard?.store !== undefined && registry.all.some(({ reuse }) => reuse !== 'ok');
+  if (develops && own.onSuspended !== undefined && !isHooked) {
+    warn("hooks.onSuspended is never called: it needs a store, and a saga without reuse: 'ok'.");
   }
   for (const program of advises ? registry.current : []) {
     const { name } = program;
@@ -224,11 +224,11 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
     }
   }
   const unwoken = registry.current
-    .filter(({ forks }) => forks !== 'refuse')
+    .filter(({ reuse }) => reuse === 'ok')
     .map(({ name }) => `'${name}'`);
   if (queue !== undefined && unwoken.length > 0) {
     warn(
-      `The queue does not wake ${unwoken.join(', ')}: declare forks: 'refuse', which the queue requires.`,
+      `The queue does not wake ${unwoken.join(', ')}, because of reuse: 'ok': nobody knows which of the tokens counts.`,
     );
   }
   const { anonymous = {}, shortTokens = true, store } = options;
@@ -312,24 +312,39 @@ function withStore(options: SagaHostOptions): SagaHostOptions {
   };
 }
 
-/** Returns a host with a stopped clock, and without events of steps, advice, and guard. */
+/** `true` if each token of a saga counts once. A program without code is guarded if possible. */
+export function isSingleUse(
+  { guard }: Pick<HostParts, 'guard'>,
+  program: Pick<Program, 'reuse'> | undefined,
+): boolean {
+  return guard !== undefined && program?.reuse !== 'ok';
+}
+
+/** `true` if the steps of a saga may have undos. Without a store, they need `reuse: 'ok'`. */
+export function mayHaveUndos(
+  { guard }: Pick<HostParts, 'guard'>,
+  { reuse }: Pick<Program, 'reuse'>,
+): boolean {
+  return guard !== undefined || reuse === 'ok';
+}
+
+/** Returns a host with a stopped clock, and without events of steps and advice. */
 export function silentAt(host: HostParts, now: number): HostParts {
   const { observer, timing } = host;
   return {
     ...host,
     timing: { ...timing, clock: () => now },
     observer: { ...observer, observesSteps: false, advises: false },
-    guard: undefined,
   };
 }
 
 function guardedRegistry({ sagas, guard, compensators }: SagaHostOptions): Registry {
   const registry = new Registry(sagas, compensators);
   for (const saga of registry.all) {
-    if (saga.forks === 'refuse' && guard === undefined) {
+    if (saga.needsStore === true && guard === undefined) {
       throw optionError(
-        `Saga '${saga.name}' declares forks: 'refuse', which requires a guard. Set store: memoryStore() for one process, ` +
-          "or a shared store for a fleet (docs/operate/stores.md); or declare forks: 'accept' if reusing older tokens does no harm.",
+        `Saga '${saga.name}' needs a store. Set store: memoryStore() for one process, or a shared store for a fleet ` +
+          "(docs/operate/stores.md); or declare reuse: 'ok' if reusing older tokens does no harm.",
         { code: 'missing_option' },
       );
     }

@@ -106,8 +106,6 @@ export function standIn(
     isInterrupted ? `turn ${turn + 1}` : undefined,
   );
   return {
-    // The declaration is unknown: the saga is guarded if possible, and the queue is notified.
-    forks: 'refuse',
     asked,
     advance: undoes ? advance : () => Promise.reject(versionGone(saga)),
   };

@@ -19,7 +19,7 @@ import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 
 /** The facts of a turn that decide who holds its saga. */
 export interface FirstTurn {
-  readonly program: Partial<Pick<Program, 'forks'>>;
+  readonly program: Pick<Program, 'reuse'>;
   readonly saga: SealedSaga;
   readonly holder: Holder;
   readonly dialect: DialectCapabilities;
@@ -28,7 +28,7 @@ export interface FirstTurn {
 /** Who holds a saga before the first step that must not be lost. Undefined: nobody has to, or can. */
 export function firstHolder(
   { gate, guard, observer }: Pick<HostParts, 'gate' | 'guard' | 'observer'>,
-  { program: { forks }, saga, holder, dialect }: FirstTurn,
+  { program: { reuse }, saga, holder, dialect }: FirstTurn,
 ): 'client' | 'queue' | undefined {
   const isFirst = saga.claims.turn === 0 && (dialect.effects ?? 'now') === 'now';
   if (!isFirst || holder.kind !== 'client') return undefined;
@@ -36,8 +36,7 @@ export function firstHolder(
   const { unkeyed = returns === 'itself' ? 'handshake' : 'run' } = gate.starts;
   const isKnown = isNamed(saga);
   if (!isKnown && unkeyed === 'handshake' && returns !== undefined) return 'client';
-  if (guard === undefined || forks !== 'refuse' || resumableOf(holder) !== undefined)
-    return undefined;
+  if (guard === undefined || reuse === 'ok' || resumableOf(holder) !== undefined) return undefined;
   // The operator's own queue, behind a hook, ends sagas whose clients do not come back.
   const hasHook = observer.sealsCancelTokens && (isKnown || returns === undefined);
   const isTold = isKnown

@@ -49,7 +49,7 @@ import {
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-answers.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import { type HostParts, mayHaveUndos } from '../settings/host-parts.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';
 import { TurnTrace } from './traced-turn.ts';
@@ -122,7 +122,7 @@ class TurnRun {
   /** `true` if the turn can end between two steps: a guard keeps the state, or the client gets it. */
   get #commits(): boolean {
     const { intent, holder, program } = this.#request;
-    const isKept = this.#lease.canCommit && program.forks !== 'accept';
+    const isKept = this.#lease.canCommit && program.reuse !== 'ok';
     return intent.kind === 'answer' && (isKept || resumableOf(holder) !== undefined);
   }
 
@@ -158,8 +158,7 @@ class TurnRun {
             `The saga started over more than ${maxContinuations} times in one turn.`,
           );
         }
-        const { isGuarded } = this.#lease;
-        const next = await continuedSaga(this.#host, this.#request, isGuarded, outcome);
+        const next = await continuedSaga(this.#host, this.#request, outcome);
         this.#request = {
           ...this.#request,
           ...next,
@@ -347,7 +346,6 @@ const nothing = { compensated: [], uncompensated: [] };
 async function continuedSaga(
   host: HostParts,
   { program: current, saga, caller, holder }: TurnRequest,
-  isGuarded: boolean,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = host.registry.version(wanted.name, wanted.version, host.timing.clock());
@@ -367,11 +365,10 @@ async function continuedSaga(
     );
   }
   // An older token could start the other saga again.
-  const isAccepting = current.forks === 'accept' || (!isGuarded && saga.claims.turn > 0);
-  if (program.forks === 'refuse' && isAccepting) {
+  if (current.reuse === 'ok' && program.reuse !== 'ok') {
     throw optionError(
-      `continueAs: '${program.name}' refuses forks, but the previous saga accepts forks. An older token could ` +
-        "start it again. Declare forks: 'refuse' for both.",
+      `continueAs: '${current.name}' declares reuse: 'ok', but '${program.name}' does not, and an older token could ` +
+        'start it again. Declare it for both, or for none.',
     );
   }
   // A queue or a cancel token acts for the client, which was allowed to start the saga.
@@ -383,8 +380,8 @@ async function continuedSaga(
   const state = await program.begin(args, progress, 'server');
   const { claims } = saga;
   // Without a store, the secret may be derived from the key of the client (`requests/start.ts`).
-  const isDerivable = host.guard === undefined && current.forks === undefined;
-  const secret = isDerivable && program.forks !== undefined ? createSecret() : saga.state.secret;
+  const isDerivable = !mayHaveUndos(host, current);
+  const secret = isDerivable && mayHaveUndos(host, program) ? createSecret() : saga.state.secret;
   return {
     program,
     saga: {

@@ -3,7 +3,7 @@ import { answerGraceMs } from '@mcp-saga/core/program';
 import type { SuspendedSagaFacts } from '../model/hooks.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import { type HostParts, isSingleUse } from '../settings/host-parts.ts';
 import { usableOf, type RetryableRequest } from '../token/guard-records.ts';
 import { abandonedAt, sealCancelToken } from '../token/sealed-saga.ts';
 import { nameTenant } from '../token/tenant-token.ts';
@@ -81,13 +81,13 @@ interface Suspension {
 /** Prepares the messages for the queues of the operator, if a guard keeps the turns of the saga. */
 export function noteSuspended(
   host: HostParts,
-  { forks }: Partial<Pick<Program, 'forks'>>,
+  program: Pick<Program, 'reuse'>,
   saga: SealedSaga,
   turn: SuspendedTurn,
   client: ClientOfTurn,
   { now, isCommit, isVital = false, isWoken, isSame }: Suspension,
 ): void {
-  if (host.guard === undefined || forks !== 'refuse') return;
+  if (!isSingleUse(host, program)) return;
   const isHooked = host.observer.sealsCancelTokens && !isSame;
   // Another run may take over a committed turn when the lease is over. Nothing but the end is left of
   // a pushed call whose client never had a token.
@@ -121,7 +121,7 @@ export async function noteSuspendedAgain(
   const saga = await sagaOf(host, turn);
   const { name, version } = saga.claims.saga;
   const program = host.registry.version(name, version, host.timing.clock());
-  noteSuspended(host, program ?? { forks: 'refuse' }, saga, turn, client, {
+  noteSuspended(host, program ?? {}, saga, turn, client, {
     now: saga.claims.iat,
     isCommit,
     isWoken: false,
@@ -191,7 +191,7 @@ export async function sendWakeOf(
 ): Promise<void> {
   if (host.guard?.queue === undefined) return;
   const { saga, program } = await openTurn(host, turn);
-  if (program?.forks !== 'refuse') return;
+  if (program === undefined || program.reuse === 'ok') return;
   const due = dueOf(turn, saga.claims.iat, saga);
   await sendWake(host, saga, toAbsent(host, client), { due, hasClient: true });
 }

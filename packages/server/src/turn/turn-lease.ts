@@ -69,7 +69,7 @@ export interface GuardedTurn {
 export interface CommittedSaga {
   readonly turn: SuspendedTurn;
   readonly saga: SealedSaga;
-  readonly program: Partial<Pick<Program, 'forks'>>;
+  readonly program: Pick<Program, 'reuse'>;
 }
 
 /**
@@ -78,7 +78,7 @@ export interface CommittedSaga {
  */
 export class Lease {
   readonly #host: HostParts;
-  /** Undefined: the saga accepts forks, and nothing is claimed or kept. */
+  /** Undefined: older tokens may be used again, and nothing is claimed or kept. */
   readonly #guard: GuardAccess | undefined;
   readonly #request: LeaseRequest | undefined;
   /** The saga as the token of the current turn holds it. */
@@ -105,7 +105,7 @@ export class Lease {
   /** Committed turn that another run continues. */
   #left: SuspendedTurn | undefined;
 
-  /** @param request - undefined: the saga accepts forks, or has no token yet */
+  /** @param request - undefined: older tokens may be used again, or the saga has no token yet */
   constructor(host: HostParts, saga: SealedSaga, request?: LeaseRequest) {
     this.#host = host;
     this.#saga = saga;
@@ -223,8 +223,8 @@ export class Lease {
   async next({ turn, saga, program }: CommittedSaga): Promise<void> {
     const guard = this.#guard;
     const request = this.#request;
-    // Of a saga that accepts forks only the start is guarded: it keeps its lease until the end.
-    if (guard === undefined || request === undefined || program.forks === 'accept') return;
+    // Of a saga with `reuse: 'ok'`, only the start is guarded: it keeps its lease until the end.
+    if (guard === undefined || request === undefined || program.reuse === 'ok') return;
     const isUnnamed = this.#isUnnamed;
     if (!isUnnamed) await this.#commit(turn);
     this.#isUnnamed = false;

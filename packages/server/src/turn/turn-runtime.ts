@@ -6,7 +6,7 @@ import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
 import { endOfLife, roundOf } from '../token/sealed-saga.ts';
 import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import { type HostParts, mayHaveUndos } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
 import { commitsEachStep } from '../model/holder.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
@@ -49,6 +49,7 @@ export function turnRuntime(
   return {
     saga: {
       id: sagaId,
+      generation: state.generation,
       // A queue has as many cancel tokens as it takes.
       ...(holder.kind === 'nobody' ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
       room: roomMeter(host, newest),
@@ -75,7 +76,7 @@ export function turnRuntime(
     request: {
       capabilities: caller.capabilities,
       user: caller.user,
-      ...(dialect.endsOnAbort === true && program.forks !== undefined
+      ...(dialect.endsOnAbort === true && mayHaveUndos(host, program)
         ? { signal: neverAborted(), stops: signal }
         : { signal }),
     },

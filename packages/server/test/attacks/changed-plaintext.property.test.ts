@@ -30,7 +30,7 @@ import { Target } from '../fixtures/sagas.ts';
 import { OutsideCase, user, withoutTickets } from '../outside/case.ts';
 
 /** Uses every kind of entry, and reads no part of a recorded value itself. */
-const varied = saga({ name: 'varied', version: '1', forks: 'accept' }, function* () {
+const varied = saga({ name: 'varied', version: '1', reuse: 'ok' }, function* () {
   yield* step('build', () => ({ id: 1 }), { input: { secret: 'k' }, compensate: () => undefined });
   try {
     yield* step('fails', () => Promise.reject(new Error('no')));

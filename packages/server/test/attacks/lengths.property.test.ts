@@ -142,11 +142,11 @@ function* use(names: readonly string[], texts: Texts, fails: boolean): Steps<str
 
 function sagasOf({ first, second, fails }: Plan, secret: string): readonly Program[] {
   const Both = z.object({ echoed: z.string(), secret: z.string() });
-  const other = saga({ name: 'other', version: '1', forks: 'accept', input: Both }, (texts) =>
+  const other = saga({ name: 'other', version: '1', reuse: 'ok', input: Both }, (texts) =>
     use(second ?? [], texts, fails),
   );
   const one = saga(
-    { name: 'one', version: '1', forks: 'accept', input: Input },
+    { name: 'one', version: '1', reuse: 'ok', input: Input },
     function* ({ keys, echoed }) {
       yield* echo(keys);
       const result = yield* use(first, { echoed, secret }, second === undefined && fails);

@@ -106,7 +106,7 @@ function bytesOf(stream: string | Uint8Array | undefined): Uint8Array {
 }
 
 const ran: string[] = [];
-const builds = saga({ name: 'builds', version: '1', forks: 'refuse' }, function* () {
+const builds = saga({ name: 'builds', version: '1' }, function* () {
   const built = yield* step('build', () => ({ id: mark }), {
     compensate: () => void ran.push('undo'),
   });

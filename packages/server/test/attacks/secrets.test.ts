@@ -108,7 +108,7 @@ describe.each(ways)('a token of $name', (way) => {
     const note = (...all: readonly unknown[]): void => void told.push(all);
     const names = Object.keys(hooksInto(nothingTold()));
     const hooks = Object.fromEntries(names.map((hook) => [hook, note])) as HostHooks;
-    for (const program of [deploys(), deploys([], 'refuse'), fails()]) {
+    for (const program of [deploys(), fails()]) {
       const server = comparedHost([program], {
         hooks,
         guard: { store: memoryStore({ clock: () => start }) },
@@ -163,7 +163,7 @@ test('[T5] [T13] an error of a guard is reported without the token', async () =>
   const failing = async (...given: readonly unknown[]): Promise<never> => {
     throw Object.assign(new Error('The store is down'), { given });
   };
-  const { host } = hostOf(deploys([], 'refuse'), {
+  const { host } = hostOf(deploys(), {
     guard: {
       store: storeWithGuard(
         () => ({ begin: failing, finish: failing, claim: failing }),

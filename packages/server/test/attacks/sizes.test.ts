@@ -21,14 +21,11 @@ function countedMegabyte() {
 
 function hostOf() {
   const ran: string[] = [];
-  const asking = saga(
-    { name: 'asking', version: '1', forks: 'refuse', input: z.looseObject({}) },
-    function* () {
-      yield* elicit('one', { message: 'One?', schema: z.looseObject({}) });
-      yield* step('ran', () => void ran.push('ran'));
-      return 'done';
-    },
-  );
+  const asking = saga({ name: 'asking', version: '1', input: z.looseObject({}) }, function* () {
+    yield* elicit('one', { message: 'One?', schema: z.looseObject({}) });
+    yield* step('ran', () => void ran.push('ran'));
+    return 'done';
+  });
   const rejected: string[] = [];
   const host = createHostCore({
     sagas: [asking],
@@ -95,7 +92,7 @@ test('[T11] measures values between the bounds by their JSON', () => {
 });
 
 test('[W4] ignores a repeated answer that exceeds a lowered limit', async () => {
-  const two = saga({ name: 'two', version: '1', forks: 'accept' }, function* () {
+  const two = saga({ name: 'two', version: '1', reuse: 'ok' }, function* () {
     const { text } = yield* elicit('one', {
       message: 'One?',
       schema: z.object({ text: z.string() }),

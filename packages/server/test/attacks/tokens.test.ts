@@ -205,7 +205,7 @@ describe.each(ways)('a token of $name', (way) => {
     const ran: string[] = [];
     // Not compared: the comparison repeats requests one after the other, and beside a running
     // request, `requests/resume` waits.
-    const server = hostForAll([deploys(ran, 'refuse')], {
+    const server = hostForAll([deploys(ran)], {
       guard: { store: memoryStore({ clock: () => start }) },
     });
     const token = await way.begin(server);

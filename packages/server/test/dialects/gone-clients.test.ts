@@ -37,7 +37,7 @@ class Shop {
   readonly saga: Program;
 
   constructor() {
-    this.saga = saga({ name: 'order', version: '1', forks: 'refuse' }, function* (this: void) {
+    this.saga = saga({ name: 'order', version: '1' }, function* (this: void) {
       yield* hold;
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* ship;
@@ -253,7 +253,7 @@ describe.each(inSessions)('a client whose user is asked, $name', ({ connect }) =
   });
 
   test('[E3] is missed even if the saga continues beside the question', async () => {
-    const polling = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const polling = saga({ name: 'order', version: '1' }, function* () {
       yield* all({
         sure: elicit('sure', { message: 'Sure?', schema: Empty }),
         later: (function* () {

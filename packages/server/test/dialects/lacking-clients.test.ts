@@ -81,7 +81,7 @@ describe.each(inSessions)(
     ] as const)(
       '[W3] leads to the next answerer of the order: %j, model %j, fallback %j, answered by %s',
       async (elicitation, acceptsModel, hasFallback, by) => {
-        const where = saga({ name: 'where', version: '1', forks: 'refuse' }, function* () {
+        const where = saga({ name: 'where', version: '1' }, function* () {
           try {
             yield* elicit('target', {
               message: 'Where?',
@@ -288,7 +288,7 @@ describe('a client without a declared capability, with resumable requests', () =
 });
 
 test('[E9] a host with another option repeats an interrupted turn with the first option', async () => {
-  const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
+  const paying = saga({ name: 'paying', version: '1' }, function* () {
     yield* elicit('target', { message: 'Where?', schema: Target, fallback: { target: 'staging' } });
     return yield* step('pay', () => 'paid');
   });

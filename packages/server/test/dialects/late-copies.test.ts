@@ -66,21 +66,18 @@ const to = (target: string): object => ({ target: { action: 'accept', content: {
 describe.each(clients)('a client of $name', ({ begin, poll, answer, refused }) => {
   function setUp() {
     const did: string[] = [];
-    const deploys = saga(
-      { name: 'deploys', version: '1', forks: 'refuse', task: 'prefer' },
-      function* () {
-        const { where } = yield* all({
-          where: elicit('target', { message: 'Where?', schema: z.object({ target: z.string() }) }),
-          later: (function* () {
-            yield* sleep(hour);
-            yield* step('ship', () => void did.push('ship'), {
-              compensate: () => void did.push('undo'),
-            });
-          })(),
-        });
-        return `Deployed to ${where.target}`;
-      },
-    );
+    const deploys = saga({ name: 'deploys', version: '1', task: 'prefer' }, function* () {
+      const { where } = yield* all({
+        where: elicit('target', { message: 'Where?', schema: z.object({ target: z.string() }) }),
+        later: (function* () {
+          yield* sleep(hour);
+          yield* step('ship', () => void did.push('ship'), {
+            compensate: () => void did.push('undo'),
+          });
+        })(),
+      });
+      return `Deployed to ${where.target}`;
+    });
     const clock = testClock();
     const host = comparedHost([deploys], {
       clock,

@@ -68,8 +68,8 @@ function untilAborted(begun: Deferred<undefined>): NonNullable<TestingOptions['s
 }
 
 /** Holds something, asks, and ships it. */
-function holding(world: World, forks: 'accept' | 'refuse'): Program {
-  return saga({ name: 'holding', version: '1', forks }, function* () {
+function holding(world: World, reuse?: 'ok'): Program {
+  return saga({ name: 'holding', version: '1', reuse }, function* () {
     yield* step('hold', () => world.do('held'), { compensate: world.undo });
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('ship', () => world.do('shipped'));
@@ -88,13 +88,13 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
   test.each(Object.entries(ways))('[E3] has its saga undone when it %s', async (way, leave) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    for (const forks of ['accept', 'refuse'] as const) {
+    for (const reuse of ['ok', undefined] as const) {
       const world = new World();
       const clock = testClock(Date.now());
       const store = memoryStore({ clock });
       // Hooks without a queue.
       const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-      const made = hostOf(holding(world, forks), { clock, guard: { store }, hooks });
+      const made = hostOf(holding(world, reuse), { clock, guard: { store }, hooks });
       const connection = await connect(made.host);
       const asked = deferred<undefined>();
       answerBy(connection.client, {
@@ -119,7 +119,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     const world = new World();
     const charging = deferred<undefined>();
     const charged = deferred<string>();
-    const paying = saga({ name: 'paying', version: '1', forks: 'accept' }, function* () {
+    const paying = saga({ name: 'paying', version: '1', reuse: 'ok' }, function* () {
       if (turn === 'second') yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* step(
         'charge',
@@ -152,7 +152,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
   test('[E3] ends a wait within its call, and runs no later step', async () => {
     const world = new World();
     const waits = deferred<undefined>();
-    const waiting = saga({ name: 'waiting', version: '1', forks: 'accept' }, function* () {
+    const waiting = saga({ name: 'waiting', version: '1', reuse: 'ok' }, function* () {
       yield* step('hold', () => world.do('held'), { compensate: world.undo });
       yield* sleep(15_000);
       yield* step('ship', () => world.do('shipped'));
@@ -175,7 +175,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     const world = new World();
     const clock = testClock(Date.now());
     const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-    const held = holding(world, 'refuse');
+    const held = holding(world);
     const calls = saga({ name: 'calls', version: '1' }, function* () {
       yield* elicit('which', { message: 'Which?', schema: Empty });
       return yield* continueAs(held, {});
@@ -199,7 +199,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     const world = new World();
     const clock = testClock(Date.now());
     const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-    const paging = saga({ name: 'paging', version: '1', forks: 'refuse' }, function* () {
+    const paging = saga({ name: 'paging', version: '1' }, function* () {
       yield* checkpoint('a page');
       yield* step('hold', () => world.do('held'), { compensate: world.undo });
       yield* elicit('which', { message: 'Which?', schema: Empty });
@@ -244,7 +244,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
         return await store.write(...entry);
       },
     };
-    const paging = saga({ name: 'paging', version: '1', forks: 'accept' }, function* () {
+    const paging = saga({ name: 'paging', version: '1', reuse: 'ok' }, function* () {
       yield* step('hold', () => world.do('held'), { compensate: world.undo });
       yield* checkpoint('a page');
       return 'done';
@@ -275,7 +275,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       onSuspended: (facts) => told.push(facts),
       onSettled: () => settled.resolve(undefined),
     };
-    const paying = saga({ name: 'holding', version: '1', forks: 'refuse' }, function* () {
+    const paying = saga({ name: 'holding', version: '1' }, function* () {
       yield* step('hold', () => world.do('held'), { compensate: world.undo });
       if (hasPivot) yield* pivot('paid');
       yield* elicit('sure', { message: 'Sure?', schema: Empty, fallback: {} });
@@ -348,7 +348,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
 test('[E3] a prompt that is abandoned during a wait is undone', async () => {
   const world = new World();
   const waits = deferred<undefined>();
-  const greeting = promptSaga({ name: 'greeting', version: '1', forks: 'accept' }, function* () {
+  const greeting = promptSaga({ name: 'greeting', version: '1', reuse: 'ok' }, function* () {
     yield* step('hold', () => world.do('held'), { compensate: world.undo });
     yield* sleep(15_000);
     return 'hello';

@@ -116,7 +116,7 @@ describe('a state without requests', () => {
 
   test('[E1] is sent before the first step with an undo', async () => {
     const ran: string[] = [];
-    const careful = saga({ name: 'careful', version: '1', forks: 'accept' }, function* () {
+    const careful = saga({ name: 'careful', version: '1', reuse: 'ok' }, function* () {
       yield* step('read', () => void ran.push('read'));
       yield* step('effect', () => void ran.push('effect'), { compensate: () => undefined });
       return 'done';

@@ -163,7 +163,7 @@ describe('a request state is rejected with a JSON-RPC error', () => {
   });
 
   test('[T13] if it was used with other answers, and forks are refused', async () => {
-    const once = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+    const once = saga({ name: 'asking', version: '1' }, function* () {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       return target;
     });

@@ -20,7 +20,7 @@ const call = { method: 'tools/call', name: 'pays' } as const;
 const refused = { error: { code: -32_602, data: { reason: 'invalid_resume_token' } } };
 
 const pays = (did: string[]): Program =>
-  saga({ name: 'pays', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'pays', version: '1' }, function* () {
     const { target } = yield* elicit('target', { message: 'Whom?', schema: Target });
     yield* step('pay', () => void did.push(`paid ${target}`));
     yield* elicit('more', { message: `More than the pin 1234 to ${target}?`, schema: Target });

@@ -25,7 +25,7 @@ class Work {
   readonly begun: Deferred<undefined> = deferred();
   readonly goOn: Deferred<undefined> = deferred();
 
-  saga(forks: 'accept' | 'refuse'): Program {
+  saga(reuse: 'ok' | undefined): Program {
     const run = (name: string) =>
       step(name, async () => {
         this.ran.push(name);
@@ -33,7 +33,7 @@ class Work {
         this.begun.resolve(undefined);
         await this.goOn.promise;
       });
-    return saga({ name: 'work', version: '1', forks }, function* () {
+    return saga({ name: 'work', version: '1', reuse }, function* () {
       for (const [index, name] of ['one', 'two', 'three'].entries()) {
         yield* progress(index + 1, 3);
         yield* run(name);
@@ -72,11 +72,11 @@ const newestTold = ({ came }: StdioLines): unknown =>
 describe.each(stdioVersions)(
   'a request that is resumed over stdio while it runs, %s',
   (version) => {
-    test.each(['accept', 'refuse'] as const)(
-      '[W5] [W7] runs each step once, and reports its progress once: forks %s',
-      async (forks) => {
+    test.each(['ok', undefined] as const)(
+      '[W5] [W7] runs each step once, and reports its progress once: reuse %s',
+      async (reuse) => {
         const work = new Work();
-        const lines = await overStdio(hostFor(work.saga(forks)), version, capabilities);
+        const lines = await overStdio(hostFor(work.saga(reuse)), version, capabilities);
         lines.send(call(1, 'first'));
         await work.begun.promise;
         const oldest = lines.came.find(isTold)?.params?.['resumeToken'];
@@ -101,7 +101,7 @@ describe.each(stdioVersions)(
     );
 
     test('[W1] asks its question once, and gets one answer', async () => {
-      const asks = saga({ name: 'work', version: '1', forks: 'accept' }, function* () {
+      const asks = saga({ name: 'work', version: '1', reuse: 'ok' }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: Empty });
         return 'sure';
       });
@@ -147,11 +147,11 @@ describe.each(sessionServers)(
       return { session, token };
     }
 
-    test.each(['accept', 'refuse'] as const)(
-      '[E1] [W7] gets the result of the running request: forks %s',
-      async (forks) => {
+    test.each(['ok', undefined] as const)(
+      '[E1] [W7] gets the result of the running request: reuse %s',
+      async (reuse) => {
         const work = new Work();
-        const { session, token } = await cutAt(work.saga(forks), async () => {
+        const { session, token } = await cutAt(work.saga(reuse), async () => {
           await work.begun.promise;
           return true;
         });

@@ -55,7 +55,7 @@ test.each(
 });
 
 test('[T6] [T13] sends the token of a stored response under the ID of the repeated request', async () => {
-  const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+  const asks = saga({ name: 'asks', version: '1' }, function* () {
     yield* step('first', () => 1);
     yield* elicit('ready', { message: 'Ready?', schema: z.object({}) });
     yield* step('second', () => 2);

@@ -293,7 +293,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
 
 describe('resumable requests of the spec 2026-07-28', () => {
   const both = (did: string[]): Program =>
-    saga({ name: 'both', version: '1', forks: 'accept' }, function* () {
+    saga({ name: 'both', version: '1', reuse: 'ok' }, function* () {
       const { asked } = yield* all({
         asked: elicit('asked', { message: 'Where?', schema: Target }),
         done: (function* () {
@@ -470,7 +470,7 @@ describe('resumable requests with a guard', () => {
   });
 
   const guardedFive = (did: Did, during: (name: string) => unknown = () => undefined): Program =>
-    saga({ name: 'five', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'five', version: '1' }, function* () {
       for (const name of steps) {
         yield* step(name, async ({ idempotencyKey }) => {
           did.set(name, [...(did.get(name) ?? []), idempotencyKey]);
@@ -528,7 +528,7 @@ describe('resumable requests with a guard', () => {
   test('[T13] an answer whose response was dropped is not asked again', async () => {
     const store = memoryStore();
     const did: string[] = [];
-    const one = saga({ name: 'one', version: '1', forks: 'refuse' }, function* () {
+    const one = saga({ name: 'one', version: '1' }, function* () {
       const { target } = yield* elicit('where', { message: 'Where?', schema: Target });
       yield* step('deploy', () => void did.push(target));
       return target;

@@ -105,7 +105,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
 
   test('[T5] rejects the token of a cancelled saga, and an invalid token', async () => {
     const store = memoryStore();
-    const pay = saga({ name: 'noting', version: '1', forks: 'refuse' }, function* () {
+    const pay = saga({ name: 'noting', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Target });
       return 'paid';
     });
@@ -192,7 +192,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
 
   test('[T13] a call that is repeated after its timer continues from the previous answer', async () => {
     const clock = testClock();
-    const racing = saga({ name: 'racing', version: '1', forks: 'refuse' }, function* () {
+    const racing = saga({ name: 'racing', version: '1' }, function* () {
       yield* checkpoint('a page');
       yield* all({
         wait: sleep(30_000),

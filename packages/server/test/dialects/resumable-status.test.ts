@@ -99,7 +99,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   const text = (said: string): object => ({ result: { content: [{ type: 'text', text: said }] } });
 
   const ending = (body: () => unknown): Program =>
-    saga({ name: 'ending', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'ending', version: '1' }, function* () {
       yield* step('first', () => undefined);
       yield* step('second', () => void body());
       return 'ended';
@@ -131,7 +131,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
     const begun = deferred<undefined>();
     const goOn = deferred<undefined>();
     let runs = 0;
-    const slow = saga({ name: 'ending', version: '1', forks: 'refuse' }, function* () {
+    const slow = saga({ name: 'ending', version: '1' }, function* () {
       yield* step('first', async () => {
         runs += 1;
         begun.resolve(undefined);
@@ -152,7 +152,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   test('[E1] [W7] takes nothing from a request that has run for longer than its lease in this process', async () => {
     const begun = deferred<undefined>();
     const goOn = deferred<undefined>();
-    const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
+    const slow = saga({ name: 'slow', version: '1' }, function* () {
       yield* step('first', async () => {
         begun.resolve(undefined);
         await goOn.promise;
@@ -177,7 +177,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       () => ({ finish: () => Promise.reject(new Error('killed')) }),
       store,
     );
-    const pays = saga({ name: 'pays', version: '1', forks: 'refuse' }, function* () {
+    const pays = saga({ name: 'pays', version: '1' }, function* () {
       yield* step('pay', ({ idempotencyKey }) => void keys.push(idempotencyKey));
       return 'paid';
     });
@@ -204,7 +204,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   });
 
   test('[W7] leaves an unused token good, also for answers', async () => {
-    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+    const asks = saga({ name: 'asks', version: '1' }, function* () {
       const { target } = yield* elicit('where', { message: 'Where?', schema: Target });
       return target;
     });
@@ -231,7 +231,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   });
 
   test('[W7] is that of the newest turn', async () => {
-    const twice = saga({ name: 'twice', version: '1', forks: 'refuse' }, function* () {
+    const twice = saga({ name: 'twice', version: '1' }, function* () {
       yield* step('first', () => undefined);
       yield* step('second', () => undefined);
       yield* elicit('where', { message: 'Where?', schema: Target });

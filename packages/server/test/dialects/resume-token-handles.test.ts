@@ -122,7 +122,7 @@ describe.each(eras)('%s', (era) => {
   test('[T13] a handle is used once under a guard, and a repeated call gets the same response', async () => {
     const clock = testClock();
     const ran: string[] = [];
-    const once = saga({ name: 'once', version: '1', forks: 'refuse' }, function* () {
+    const once = saga({ name: 'once', version: '1' }, function* () {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       yield* step('go', () => void ran.push(target));
       return target;

@@ -241,7 +241,7 @@ describe.each(eras)('%s, without a session', (era) => {
   });
 
   test('[T13] [W3] repeats the stored response to the same request', async () => {
-    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+    const asks = saga({ name: 'asks', version: '1' }, function* () {
       yield* elicit('may', { message: 'May I?', schema: Empty, accept: 'model' });
       yield* step('hold', () => 1, { compensate: () => undefined });
       yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });

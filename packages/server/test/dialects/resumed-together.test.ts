@@ -8,7 +8,7 @@ import { coreOf } from '../../src/saga-host.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { hostOf } from '../fixtures/host.ts';
 
-const greets = saga({ name: 'greets', version: '1', forks: 'refuse' }, function* () {
+const greets = saga({ name: 'greets', version: '1' }, function* () {
   yield* step('greet', () => undefined);
   return 'Hello';
 });

@@ -96,7 +96,7 @@ describe.each([
         name: 'dying',
         version: '1',
         task: 'prefer',
-        forks: guarded === undefined ? 'accept' : 'refuse',
+        reuse: guarded === undefined ? 'ok' : undefined,
       },
       function* () {
         yield* step('before', () => 1);

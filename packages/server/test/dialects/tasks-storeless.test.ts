@@ -133,7 +133,7 @@ describe('without a store', () => {
   test('a saga with compensation after a wait is not a task', async () => {
     const log: string[] = [];
     const undoes = saga(
-      { name: 'undoes', version: '1', task: 'prefer', forks: 'accept' },
+      { name: 'undoes', version: '1', task: 'prefer', reuse: 'ok' },
       function* () {
         yield* step('do', () => void log.push('done'), {
           compensate: () => void log.push('undone'),

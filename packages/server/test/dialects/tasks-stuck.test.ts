@@ -32,17 +32,14 @@ interface Thrown {
 
 /** Releases, asks, and ships. */
 function stuck(log: string[], thrown: Thrown): Program {
-  const ships = saga(
-    { name: 'ships', version: '1', task: 'prefer', forks: 'accept' },
-    function* () {
-      yield* step('release', () => void log.push('released'), {
-        compensate: () => void log.push('rolled back'),
-      });
-      yield* elicit('target', { message: 'Where?', schema: Target });
-      yield* sleep(24 * 3_600_000);
-      return 'shipped';
-    },
-  );
+  const ships = saga({ name: 'ships', version: '1', task: 'prefer', reuse: 'ok' }, function* () {
+    yield* step('release', () => void log.push('released'), {
+      compensate: () => void log.push('rolled back'),
+    });
+    yield* elicit('target', { message: 'Where?', schema: Target });
+    yield* sleep(24 * 3_600_000);
+    return 'shipped';
+  });
   return {
     ...ships,
     advance: async (state, answers, runtime, end) => {
@@ -239,17 +236,14 @@ describe('a task with a guard that fails once', () => {
       }),
       memoryStore({ clock }),
     );
-    const ships = saga(
-      { name: 'ships', version: '1', task: 'prefer', forks: 'refuse' },
-      function* () {
-        yield* step('charge', ({ idempotencyKey }) => void log.push(`charge ${idempotencyKey}`), {
-          compensate: () => void log.push('refund'),
-        });
-        yield* step('ship', () => void log.push('ship'), { once: true });
-        yield* elicit('target', { message: 'Where?', schema: Target });
-        return 'shipped';
-      },
-    );
+    const ships = saga({ name: 'ships', version: '1', task: 'prefer' }, function* () {
+      yield* step('charge', ({ idempotencyKey }) => void log.push(`charge ${idempotencyKey}`), {
+        compensate: () => void log.push('refund'),
+      });
+      yield* step('ship', () => void log.push('ship'), { once: true });
+      yield* elicit('target', { message: 'Where?', schema: Target });
+      return 'shipped';
+    });
     const store = memoryStore({ clock });
     const { host } = hostOf(ships, {
       clock,

@@ -28,7 +28,7 @@ function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1]
 
 test('[E3] a task is undone as the saga that it continued as', async () => {
   const did: string[] = [];
-  const ships = saga({ name: 'ships', version: '1', forks: 'accept' }, function* () {
+  const ships = saga({ name: 'ships', version: '1', reuse: 'ok' }, function* () {
     yield* step('ship', () => void did.push('shipped'), {
       compensate: () => void did.push('recalled'),
     });
@@ -56,9 +56,9 @@ function shipping(
   held: () => Promise<void> | undefined,
   undoes = true,
 ): readonly [Program, Program] {
-  // Without `forks` it compensates nothing, which its type cannot know.
-  const forks = (undoes ? { forks: 'accept' } : {}) as { readonly forks: 'accept' };
-  const ships = saga({ name: 'ships', version: '1', ...forks }, function* () {
+  // Without `reuse` it compensates nothing, which its type cannot know.
+  const reuse = (undoes ? { reuse: 'ok' } : {}) as { readonly reuse: 'ok' };
+  const ships = saga({ name: 'ships', version: '1', ...reuse }, function* () {
     yield* step(
       'ship',
       async () => {

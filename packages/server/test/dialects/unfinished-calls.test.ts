@@ -247,7 +247,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
   test('[T13] with a guard, a repeated call gets the same result, and nothing runs twice', async () => {
     const ran: string[] = [];
     const time = sleeping();
-    const program = saga({ name: 'paging', version: '1', forks: 'refuse' }, function* () {
+    const program = saga({ name: 'paging', version: '1' }, function* () {
       yield* checkpoint('page 1');
       yield* step('work', () => void ran.push('work'));
       const { content } = yield* sample('text', where);
@@ -333,7 +333,7 @@ describe('rounds', () => {
 
   test('[T13] of a repeated call with a resume token lead to the same result', async () => {
     const clock = testClock();
-    const program = saga({ name: 'curious', version: '1', forks: 'refuse' }, function* () {
+    const program = saga({ name: 'curious', version: '1' }, function* () {
       for (let at = 0; at < 12; at += 1)
         yield* elicit('target', { message: 'Where?', schema: Target });
       return 'known';
@@ -486,7 +486,7 @@ describe('a resume token that clients of two dialects use', () => {
     readonly ran: string[];
   } {
     const ran: string[] = [];
-    const program = saga({ name: 'paging', version: '1', forks: 'refuse' }, function* () {
+    const program = saga({ name: 'paging', version: '1' }, function* () {
       yield* checkpoint('a page');
       yield* step('work', () => void ran.push('work'));
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });

@@ -31,13 +31,12 @@ describe.each(eras)('completedSteps, %s', (era) => {
     return { resume, told, clock };
   };
 
-  test.each([undefined, 'refuse'] as const)(
-    '[W4] an unknown step ID is reported beside the open steps, forks: %s',
-    async (forks) => {
-      const program = forks === undefined ? asking() : { ...asking(), forks };
+  test.each([false, true])(
+    '[W4] an unknown step ID is reported beside the open steps, with a store: %s',
+    async (isStored) => {
       const { resume, told } = await begin(
-        program,
-        forks === undefined ? {} : { guard: { store: memoryStore() } },
+        asking(),
+        !isStored ? {} : { guard: { store: memoryStore() } },
       );
       const wrong = await resume(accept('Target'));
       expect(wrong.result).toMatchObject({ state: 'suspended', steps: [{ stepId: 'target' }] });

@@ -70,7 +70,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
-      const advised = saga({ name: 'advised', version: '1', forks: 'refuse' }, function* () {
+      const advised = saga({ name: 'advised', version: '1' }, function* () {
         yield* elicit('ship', { message: 'Ship?', schema: Ok });
         yield* sample('advice', { messages: [], maxTokens: 1 });
         yield* step('send', () => void did.push('send'), {
@@ -170,7 +170,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
     it('[E3] [E8] reports uncompensated steps to the operator', async () => {
       const { store, now } = await make();
       const left: unknown[] = [];
-      const stuck = saga({ name: 'stuck', version: '1', forks: 'refuse' }, function* () {
+      const stuck = saga({ name: 'stuck', version: '1' }, function* () {
         yield* step('charge', () => 1, { compensate: gone, undo: { retry: 1 }, label: 'charge 1' });
         yield* elicit('ship', { message: 'Ship?', schema: Ok });
         return 'shipped';
@@ -203,7 +203,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
       const parcel = (called: string, asksAfter: boolean) =>
-        saga({ name: called, version: '1', forks: 'refuse' }, function* () {
+        saga({ name: called, version: '1' }, function* () {
           yield* step('charge', () => void did.push('charge'), {
             compensate: () => void did.push('refund'),
           });
@@ -281,7 +281,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
-      const two = saga({ name: 'two', version: '1', forks: 'refuse' }, function* () {
+      const two = saga({ name: 'two', version: '1' }, function* () {
         yield* elicit('ship', { message: 'Ship?', schema: Ok });
         yield* elicit('review', { message: 'Good?', schema: Ok });
         yield* step('thank', () => void did.push('thank'));

@@ -46,7 +46,7 @@ function hostsOf(parcel: Program) {
 
 test('[E5] [E8] the queue finishes an interrupted cancellation past a pivot', async () => {
   const did: string[] = [];
-  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+  const parcel = saga({ name: 'parcel', version: '1' }, function* () {
     yield* pivot('paid');
     yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
     yield* checkpoint();
@@ -67,7 +67,7 @@ test('[E5] [E8] the queue finishes an interrupted cancellation past a pivot', as
 
 test('[E3] [E8] an interrupted turn that waits before any pivot is undone at once', async () => {
   const did: string[] = [];
-  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+  const parcel = saga({ name: 'parcel', version: '1' }, function* () {
     yield* elicit('ship', { message: 'Ship?', schema: Ok });
     yield* step('charge', () => void did.push('charge'), {
       compensate: () => void did.push('refund'),

@@ -44,7 +44,7 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
   const host = (program: Program): SagaHost => createSagaHost({ ...shared, sagas: [program] });
   const order = (body: () => Steps<unknown>): SagaHost =>
     host(
-      saga({ name: 'order', version: '1', forks: 'refuse', onMismatch }, function* () {
+      saga({ name: 'order', version: '1', onMismatch }, function* () {
         yield* body();
         return 'done';
       }),
@@ -82,7 +82,7 @@ describe('a deployment with code that does not match', () => {
     const { did, told, host } = deploys();
     const make = (isBroken: boolean): SagaHost =>
       host(
-        saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+        saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
           yield* step('charge', () => void did.push('charge'));
           if (!isBroken) yield* checkpoint();
           return 'done';
@@ -158,7 +158,7 @@ describe('a deployment with code that does not match', () => {
 describe('cancelling a saga that makes no progress', () => {
   it('[E6] [E8] throws after two turns that record nothing', async () => {
     const { host } = deploys();
-    const stuck = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const stuck = saga({ name: 'order', version: '1' }, function* () {
       yield* checkpoint();
       return 'done';
     });

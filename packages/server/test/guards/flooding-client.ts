@@ -32,7 +32,7 @@ export async function floodingClient(
   options: Partial<SagaHostOptions> = {},
 ): Promise<FloodingClient> {
   const flooded = saga(
-    { name: 'flooded', version: '1', forks: 'refuse', input: z.object({ text: z.string() }) },
+    { name: 'flooded', version: '1', input: z.object({ text: z.string() }) },
     function* ({ text }) {
       for (;;) {
         const { more } = yield* elicit('more', {

@@ -40,7 +40,7 @@ async function left(
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const keys = generateKey();
-  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+  const parcel = saga({ name: 'parcel', version: '1' }, function* () {
     yield* step('charge', () => void did.push('charge'), {
       compensate: () => void did.push('refund'),
     });
@@ -206,7 +206,7 @@ describe('an abandoned saga past its pivot', () => {
     const { host, hostOf, did, cancelToken } = await left(function* () {
       yield* sleep(1_000);
     });
-    const changed = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+    const changed = saga({ name: 'parcel', version: '1' }, function* () {
       yield* step('charge', () => void did.push('charge'), {
         compensate: () => void did.push('refund'),
       });

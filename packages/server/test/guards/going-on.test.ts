@@ -30,14 +30,14 @@ const quiet = {
 };
 
 /** Hosts of a saga with one store. */
-function world(body: () => Steps<unknown>, commitEach = false) {
+function world(body: () => Steps<string>, commitEach = false) {
   const clock = testClock();
   const store = memoryStore({ clock });
   const keys = generateKey();
   const ignored: string[] = [];
   const hostOn = (of: SagaStore) =>
     createSagaHost({
-      sagas: [saga({ name: 'order', version: '1', forks: 'refuse', commitEach }, body)],
+      sagas: [saga({ name: 'order', version: '1', commitEach }, body)],
       keys,
       audience: 'shop',
       testing: { environment: 'production', clock },
@@ -105,7 +105,7 @@ test.each([1, 2, 3])(
     const clock = testClock();
     const store = memoryStore({ clock });
     const did: string[] = [];
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* step('charge', () => void did.push('charge'), {
         compensate: () => void did.push('refund'),
       });
@@ -170,7 +170,7 @@ test.each([1, 2, 3])(
 );
 
 test('a message that finishes an interrupted poll past a pivot waits for the next poll', async () => {
-  const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
+  const parcel = saga({ name: 'parcel', version: '1' }, function* () {
     yield* pivot('charged');
     yield* poll('packed', () => undefined, { every: 20 * minute, timeout: 240 * hour });
     return 'on its way';

@@ -246,7 +246,7 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
         }),
         store,
       );
-      const two = saga({ name: 'two', version: '1', forks: 'refuse' }, function* () {
+      const two = saga({ name: 'two', version: '1' }, function* () {
         yield* elicit('ship', { message: 'Ship?', schema: Ok });
         yield* elicit('review', { message: 'Good?', schema: Ok });
         return 'done';

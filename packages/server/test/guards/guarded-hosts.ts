@@ -38,7 +38,7 @@ export async function guardedHosts(
   let ahead = 0;
   const errors: unknown[] = [];
   let hang: ((key: string) => Promise<void>) | undefined;
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* step('charge', () => void did.push('charge'), {
       compensate: () => void did.push('refund'),
     });

@@ -91,7 +91,7 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
 export const moves: fc.Arbitrary<Move[]> = fc.array(anyMove, { minLength: 5, maxLength: 30 });
 
 /** A body that writes each step and each decision of its user into `decided`. */
-export function decidingSaga(of: readonly Part[], decided: string[]): () => Steps<unknown> {
+export function decidingSaga(of: readonly Part[], decided: string[]): () => Steps<string> {
   const note = (what: string): Steps<unknown> =>
     step(what, () => void decided.push(what), { compensate: () => undefined }) as never;
   const ask = (stepId: string, timeout?: number) =>
@@ -100,7 +100,7 @@ export function decidingSaga(of: readonly Part[], decided: string[]): () => Step
       schema: Ok,
       ...(timeout === undefined ? {} : { timeout }),
     });
-  return function* (): Steps<unknown> {
+  return function* (): Steps<string> {
     for (const [index, { kind, hours }] of of.entries()) {
       const stepId = `ask${index}`;
       const wait = hours * hour;

@@ -27,7 +27,7 @@ test('[T13] a store in memory uses the clock of its host while a turn runs', asy
   const clock = testClock();
   processAhead(clock());
   let paid = 0;
-  const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
+  const paying = saga({ name: 'paying', version: '1' }, function* () {
     yield* elicit('one', { message: 'One?', schema: Ok });
     yield* step('pay', () => (paid += 1), { once: true });
     return 'paid';

@@ -23,7 +23,7 @@ const died = 'died';
 
 /** A saga that asks, and then runs a body in which a process dies. */
 const order = (body: () => Steps<unknown>) =>
-  saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'order', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Ok });
     yield* sleep(hour);
     yield* body();

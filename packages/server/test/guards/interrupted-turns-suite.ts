@@ -86,14 +86,11 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
           },
         );
       const { commitEach = false, turnBudget, passes = () => true } = options;
-      const order = saga(
-        { name: 'order', version: '1', forks: 'refuse', commitEach },
-        function* () {
-          yield* elicit('sure', { message: 'Sure?', schema: Ok });
-          yield* body({ did, down, wait, does });
-          return 'done';
-        },
-      );
+      const order = saga({ name: 'order', version: '1', commitEach }, function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        yield* body({ did, down, wait, does });
+        return 'done';
+      });
       const keys = generateKey();
       const host = (change: Change = () => ({}), of: SagaStore = elsewhere): SagaHost =>
         createSagaHost({

@@ -83,7 +83,7 @@ describe('large questions', () => {
     expect(Math.max(...kept)).toBeLessThan(10_000);
   });
 
-  const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+  const asking = saga({ name: 'asking', version: '1' }, function* () {
     yield* elicit('go', { message: 'Go?', schema: Ok });
     yield* step('pay', () => undefined);
     yield* all({
@@ -94,7 +94,7 @@ describe('large questions', () => {
     yield* sleep(hour);
     return 'done';
   });
-  const continued = saga({ name: 'continued', version: '1', forks: 'refuse' }, function* () {
+  const continued = saga({ name: 'continued', version: '1' }, function* () {
     return yield* continueAs(asking, {});
   });
 
@@ -121,7 +121,7 @@ describe('large questions', () => {
     const host = hostOf([asking], options);
     const newer = hostOf(
       [
-        saga({ name: 'asking', version: '2', forks: 'refuse' }, function* () {
+        saga({ name: 'asking', version: '2' }, function* () {
           yield* checkpoint();
         }),
       ],
@@ -136,7 +136,7 @@ describe('large questions', () => {
 
   test('[T13] [R3] are the same in a request repeated to code with a new `patched` before them', async () => {
     const release = (isNew: boolean) =>
-      saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+      saga({ name: 'asking', version: '1' }, function* () {
         yield* elicit('go', { message: 'Go?', schema: Ok });
         if (isNew && (yield* patched('ends'))) return 'patched';
         yield* elicit('one', { message: `${large} One?`, schema: Ok });
@@ -154,7 +154,7 @@ describe('large questions', () => {
 
 describe('a turn without progress', () => {
   const did: string[] = [];
-  const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
+  const paying = saga({ name: 'paying', version: '1' }, function* () {
     const { ok } = yield* elicit('pay', { message: 'Pay?', schema: Ok });
     yield* step('pay', () => void did.push(`pay ${ok}`));
     yield* elicit('more', { message: 'More?', schema: Ok });
@@ -210,7 +210,7 @@ describe('a turn without progress', () => {
     const clock = testClock();
     const { store, kept } = counted(clock);
     const rounds = new Set<number>();
-    const sleeping = saga({ name: 'sleeping', version: '1', forks: 'refuse' }, function* () {
+    const sleeping = saga({ name: 'sleeping', version: '1' }, function* () {
       yield* sleep(hour);
       yield* sleep(hour);
       return 'rested';
@@ -237,7 +237,7 @@ describe('a turn without progress', () => {
 
 describe('a long saga', () => {
   const did: string[] = [];
-  const touring = saga({ name: 'touring', version: '1', forks: 'refuse' }, function* () {
+  const touring = saga({ name: 'touring', version: '1' }, function* () {
     for (let stop = 0; stop < 60; stop += 1) {
       yield* elicit('next', { message: 'Next?', schema: Ok });
       yield* step('visit', () => void did.push(`${stop}`));
@@ -287,7 +287,7 @@ describe('a long saga', () => {
   });
 
   test('[T13] [W4] returns each of its pages again', async () => {
-    const reading = saga({ name: 'reading', version: '1', forks: 'refuse' }, function* () {
+    const reading = saga({ name: 'reading', version: '1' }, function* () {
       for (let page = 1; page < 6; page += 1) yield* checkpoint(`page ${page}`);
       return 'the end';
     });
@@ -351,7 +351,7 @@ describe('a long saga', () => {
 
 describe('limits of the bytes that a guard stores', () => {
   const undone: string[] = [];
-  const looping = saga({ name: 'looping', version: '1', forks: 'refuse' }, function* () {
+  const looping = saga({ name: 'looping', version: '1' }, function* () {
     yield* step('pay', () => undefined, { compensate: () => void undone.push('pay') });
     for (;;) yield* elicit('more', { message: 'More?', schema: Ok });
   });

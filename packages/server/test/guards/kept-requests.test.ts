@@ -20,7 +20,7 @@ import { expectLogs } from '../../../../test/support/logs.ts';
 import { restartLog } from '../../../../test/support/known-logs.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-const shipping = saga({ name: 'shipping', version: '1', forks: 'refuse' }, function* () {
+const shipping = saga({ name: 'shipping', version: '1' }, function* () {
   yield* elicit('ship', { message: 'Ship?', schema: z.looseObject({}) });
   yield* elicit('review', { message: 'Good?', schema: Ok });
   return 'done';
@@ -82,7 +82,7 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
   const store = memoryStore({ clock });
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
-  const shipped = saga({ name: 'shipped', version: '1', forks: 'refuse' }, function* () {
+  const shipped = saga({ name: 'shipped', version: '1' }, function* () {
     const { ok } = yield* elicit('ship', { message: 'Ship?', schema: Ok });
     yield* step('send', () => void did.push(`send ${ok}`), {
       compensate: () => void did.push('recall'),
@@ -90,7 +90,7 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
     yield* elicit('review', { message: 'Good?', schema: Ok });
     return 'done';
   });
-  const begun = saga({ name: 'begun', version: '1', forks: 'refuse' }, function* () {
+  const begun = saga({ name: 'begun', version: '1' }, function* () {
     return yield* continueAs(shipped, {});
   });
   const common = {

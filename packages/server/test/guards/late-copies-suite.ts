@@ -45,9 +45,9 @@ export function lateCopiesSuite(
       const { store, elsewhere, now, pass } = await make();
       const keys = generateKey();
       let ahead = 0;
-      const hostOf = (body: () => Steps<unknown>, of: SagaStore, commitEach: boolean) =>
+      const hostOf = (body: () => Steps<string>, of: SagaStore, commitEach: boolean) =>
         createSagaHost({
-          sagas: [saga({ name: 'order', version: '1', forks: 'refuse', commitEach }, body)],
+          sagas: [saga({ name: 'order', version: '1', commitEach }, body)],
           keys,
           audience: 'shop',
           testing: { environment: 'production', clock: () => now() + ahead },
@@ -56,12 +56,12 @@ export function lateCopiesSuite(
           hooks: quiet,
         });
       return {
-        hosts: (body: () => Steps<unknown>, commitEach = false): [SagaHost, SagaHost] => [
+        hosts: (body: () => Steps<string>, commitEach = false): [SagaHost, SagaHost] => [
           hostOf(body, store, commitEach),
           hostOf(body, elsewhere, commitEach),
         ],
         /** A host that dies before the guard has stored the response of a turn. */
-        dying: (body: () => Steps<unknown>) =>
+        dying: (body: () => Steps<string>) =>
           hostOf(
             body,
             storeWithGuard(() => ({ finish: gone }), store),
@@ -77,7 +77,7 @@ export function lateCopiesSuite(
 
     /** Sleeps and packs beside a question, then thanks. */
     const packs = (did: string[], hang: () => Promise<void> = async () => undefined) =>
-      function* (): Steps<unknown> {
+      function* (): Steps<string> {
         const { sure } = yield* all({
           sure: ask('sure'),
           later: (function* () {
@@ -129,7 +129,7 @@ export function lateCopiesSuite(
 
     it('[W4] [T6] leaves the newest question to a client whose own question is closed', async () => {
       const bodies = {
-        timeout: function* (): Steps<unknown> {
+        timeout: function* (): Steps<string> {
           try {
             yield* ask('sure', { timeout: hour });
             return 'in time';
@@ -138,7 +138,7 @@ export function lateCopiesSuite(
           }
           return `next: ${(yield* ask('next')).ok}`;
         },
-        race: function* (): Steps<unknown> {
+        race: function* (): Steps<string> {
           yield* race({ sure: ask('sure'), late: sleep(hour) });
           return `next: ${(yield* ask('next')).ok}`;
         },

@@ -36,7 +36,7 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
-      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      const order = saga({ name: 'order', version: '1' }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: Ok });
         yield* body(did);
         yield* elicit('more', { message: 'More?', schema: Ok });

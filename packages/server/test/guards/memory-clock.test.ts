@@ -30,11 +30,11 @@ it('an entry expires although the host makes no guarded request any more', async
 });
 
 it('short tokens expire, and free their principal, although no guarded saga is called any more', async () => {
-  const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
+  const guarded = saga({ name: 'guarded', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
     return 'done';
   });
-  const free = saga({ name: 'free', version: '1', forks: 'accept' }, function* () {
+  const free = saga({ name: 'free', version: '1', reuse: 'ok' }, function* () {
     yield* step('load', load);
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
     return 'done';
@@ -75,7 +75,7 @@ it('short tokens expire, and free their principal, although no guarded saga is c
 
 it('a store in memory whose write is wrapped in place gets sealed records', async () => {
   const secret = 'canary-of-the-answer';
-  const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+  const asking = saga({ name: 'asking', version: '1' }, function* () {
     const { sure } = yield* elicit('sure', { message: 'Sure?', schema: Sure });
     return sure;
   });

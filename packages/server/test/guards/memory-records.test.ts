@@ -15,7 +15,7 @@ import { expectLogs } from '../../../../test/support/logs.ts';
 import { rejectionLog } from '../../../../test/support/known-logs.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+const asking = saga({ name: 'asking', version: '1' }, function* () {
   const { ok } = yield* elicit('one', { message: 'One?', schema: z.object({ ok: z.boolean() }) });
   return `said ${ok}`;
 });

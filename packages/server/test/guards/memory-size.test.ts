@@ -18,7 +18,7 @@ const lease = 60_000;
 test('[T13] a store in memory keeps used tokens until they expire, and no waiting sagas', async () => {
   const clock = testClock();
   const store = memoryStore({ clock });
-  const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+  const asking = saga({ name: 'asking', version: '1' }, function* () {
     yield* elicit('one', { message: 'One?', schema: Ok });
     yield* elicit('two', { message: 'Two?', schema: Ok });
     return 'done';

@@ -25,12 +25,12 @@ const load = () =>
 const Note = z.object({ note: z.string() });
 const Sure = z.object({ sure: z.boolean() });
 
-const noting = saga({ name: 'noting', version: '1', forks: 'refuse' }, function* () {
+const noting = saga({ name: 'noting', version: '1' }, function* () {
   yield* load();
   for (;;) yield* elicit('note', { message: 'What next?', schema: Note });
 });
 
-const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+const asking = saga({ name: 'asking', version: '1' }, function* () {
   yield* load();
   yield* elicit('sure', { message: 'Sure?', schema: Sure });
   return 'done';
@@ -148,17 +148,14 @@ describe('a handle', () => {
 
 describe('a task', () => {
   const ran: string[] = [];
-  const deciding = saga(
-    { name: 'deciding', version: '1', forks: 'refuse', task: 'prefer' },
-    function* () {
-      yield* load();
-      yield* step('begin', () => void ran.push('begin'), {
-        compensate: () => void ran.push('undo'),
-      });
-      yield* elicit('sure', { message: 'Sure?', schema: Sure });
-      return 'done';
-    },
-  );
+  const deciding = saga({ name: 'deciding', version: '1', task: 'prefer' }, function* () {
+    yield* load();
+    yield* step('begin', () => void ran.push('begin'), {
+      compensate: () => void ran.push('undo'),
+    });
+    yield* elicit('sure', { message: 'Sure?', schema: Sure });
+    return 'done';
+  });
 
   function adaAt(maxKeptBytesPerPrincipal: number) {
     ran.length = 0;
@@ -220,7 +217,7 @@ describe('a task', () => {
 
 test('[T11] an undo that waits for its next attempt goes on beyond the limit', async () => {
   const ran: string[] = [];
-  const failing = saga({ name: 'failing', version: '1', forks: 'refuse' }, function* () {
+  const failing = saga({ name: 'failing', version: '1' }, function* () {
     yield* step('reserve', () => 'room', {
       compensate: () => {
         ran.push('undo');
@@ -252,11 +249,11 @@ test('[T11] an undo that waits for its next attempt goes on beyond the limit', a
   expect(ran).toEqual(['undo', 'undo']);
 });
 
-test.each(['refuse', 'accept'] as const)(
-  '[T11] a saga that runs only as a task runs nothing if its task is not stored (forks: %s)',
-  async (forks) => {
+test.each([undefined, 'ok'] as const)(
+  '[T11] a saga that runs only as a task runs nothing if its task is not stored (reuse: %s)',
+  async (reuse) => {
     const ran: string[] = [];
-    const slow = saga({ name: 'slow', version: '1', forks, task: 'require' }, function* () {
+    const slow = saga({ name: 'slow', version: '1', reuse, task: 'require' }, function* () {
       yield* step('pay', () => void ran.push('pay'));
       yield* sleep(3_600_000);
       return 'done';
@@ -265,7 +262,7 @@ test.each(['refuse', 'accept'] as const)(
     const { host } = hostOf(slow, {
       clock,
       // Its limit is not that of the tasks.
-      ...(forks === 'refuse' ? { guard: { store: memoryStore({ clock }) } } : {}),
+      ...(reuse === undefined ? { guard: { store: memoryStore({ clock }) } } : {}),
       tasks: { store: memoryStore({ clock }) },
       auth: { principal: asAda.principal },
       limits: { maxKeptBytesPerPrincipal: 4_000, maxHold: 0 },

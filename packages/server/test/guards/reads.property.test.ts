@@ -217,7 +217,7 @@ class World {
       });
     };
     const parts = this.#parts;
-    return saga({ name: 'reads', version: '1', forks: 'refuse' }, function* () {
+    return saga({ name: 'reads', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* play(parts, 's', stepAt, note);
       return 'done';

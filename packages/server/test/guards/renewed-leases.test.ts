@@ -44,7 +44,7 @@ async function setUp(
   const ends = deferred<void>();
   const began = deferred<void>();
   const ran: string[] = [];
-  const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
+  const slow = saga({ name: 'slow', version: '1' }, function* () {
     yield* elicit('go', { message: 'Go?', schema: Ok });
     yield* step('pay', async () => {
       ran.push('pay');
@@ -155,17 +155,17 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
       began.resolve();
       await ends.promise;
     };
-    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+    const asks = saga({ name: 'asks', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('pay', pay);
       return 'paid';
     });
-    const waits = saga({ name: 'waits', version: '1', forks: 'refuse' }, function* () {
+    const waits = saga({ name: 'waits', version: '1' }, function* () {
       yield* sleep(60_000);
       yield* step('pay', pay);
       return 'paid';
     });
-    const undoes = saga({ name: 'undoes', version: '1', forks: 'refuse' }, function* () {
+    const undoes = saga({ name: 'undoes', version: '1' }, function* () {
       yield* step('reserve', () => 'room', { compensate: pay });
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'paid';

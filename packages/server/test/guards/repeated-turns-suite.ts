@@ -35,7 +35,7 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
-      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      const order = saga({ name: 'order', version: '1' }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: Ok, timeout: 30 * minute });
         yield* step('charge', ({ idempotencyKey }) => void did.push(`charge ${idempotencyKey}`), {
           compensate: ({ stepKey }) => void did.push(`refund ${stepKey}`),

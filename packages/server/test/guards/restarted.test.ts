@@ -14,8 +14,8 @@ import { Empty } from '../fixtures/sagas.ts';
 
 const day = 24 * 3_600_000;
 
-function asking(forks: 'refuse' | 'accept', ran: string[] = []) {
-  return saga({ name: 'asking', version: '1', forks }, function* () {
+function asking(reuse?: 'ok', ran: string[] = []) {
+  return saga({ name: 'asking', version: '1', reuse }, function* () {
     yield* step('reserve', () => void ran.push('reserve'), {
       compensate: () => void ran.push('release'),
     });
@@ -38,7 +38,7 @@ function restarted(
 describe('a store in memory that was restarted', () => {
   test('[T13] refuses a token from before the restart, with a reason of its own', async () => {
     const clock = testClock();
-    const program = asking('refuse');
+    const program = asking();
     const before = restarted(program, clock);
     const { token } = suspended(await before.host.start('asking', {}));
     await before.host.resume(token, [accept('sure', {})]);
@@ -57,7 +57,7 @@ describe('a store in memory that was restarted', () => {
 
   test('[T13] accepts every token that was issued since the first host with it was created', async () => {
     const clock = testClock();
-    const program = asking('refuse');
+    const program = asking();
     const guard = { store: memoryStore({ clock }) };
     const first = hostOf(program, { clock, guard });
     const { token } = suspended(await first.host.start('asking', {}));
@@ -68,14 +68,14 @@ describe('a store in memory that was restarted', () => {
 
   test('[T13] starts at the time of its host', async () => {
     const clock = testClock();
-    const { host } = hostOf(asking('refuse'), { clock, guard: { store: memoryStore() } });
+    const { host } = hostOf(asking(), { clock, guard: { store: memoryStore() } });
     const { token } = suspended(await host.start('asking', {}));
     expect(completed(await host.resume(token, [accept('sure', {})])).status).toBe('completed');
   });
 
   test("[T13] accepts older tokens if `olderTokens` is 'accept', and gives no warning", async () => {
     const clock = testClock();
-    const program = asking('refuse');
+    const program = asking();
     const { token } = suspended(await restarted(program, clock).host.start('asking', {}));
     clock.now += 1;
     const { host, told } = restarted(program, clock, 'accept');
@@ -83,10 +83,10 @@ describe('a store in memory that was restarted', () => {
     expect(told.warnings).toEqual([]);
   });
 
-  test('[T13] runs no `once` step of an older saga that accepts forks, because the step may have run', async () => {
+  test('[T13] runs no `once` step of an older saga with `reuse`, because the step may have run', async () => {
     const clock = testClock();
     const ran: string[] = [];
-    const program = asking('accept', ran);
+    const program = asking('ok', ran);
     const { token } = suspended(await restarted(program, clock).host.start('asking', {}));
     clock.now += 1;
     const { host } = restarted(program, clock);
@@ -98,7 +98,7 @@ describe('a store in memory that was restarted', () => {
   test('[E8] accepts cancel tokens from before the restart, so that a queue undoes these sagas', async () => {
     const clock = testClock();
     const ran: string[] = [];
-    const program = asking('refuse', ran);
+    const program = asking(undefined, ran);
     const suspensions: SuspendedSagaFacts[] = [];
     const hooks = {
       ...hooksInto(nothingTold()),
@@ -119,7 +119,7 @@ describe('a store in memory that was restarted', () => {
     ['test', 0],
   ])('[T13] warns at the start if NODE_ENV is %s: %i times', (environment, times) => {
     const store = memoryStore();
-    const { told } = hostOf(asking('refuse'), { guard: { store }, testing: { environment } });
+    const { told } = hostOf(asking(), { guard: { store }, testing: { environment } });
     expect(told.warnings.filter((message) => message.includes('olderTokens'))).toHaveLength(times);
   });
 

@@ -21,7 +21,7 @@ function processes() {
     begun = resolve;
   });
   const made = (name: string) =>
-    saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'order', version: '1' }, function* () {
       yield* elicit('target', { message: 'Where?', schema: Target });
       yield* step('look', () => 1, { reads: true });
       yield* step(
@@ -86,7 +86,7 @@ describe('a process that stands still until its lease has expired', () => {
       begun = resolve;
     });
     const host = (name: string) => {
-      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      const order = saga({ name: 'order', version: '1' }, function* () {
         yield* step('pay', () => 1, {
           compensate: async () => {
             undone.push(name);

@@ -46,7 +46,7 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
   const settled: unknown[] = [];
   const release = compensator('release', z.object({}), () => void did.push('release'));
   const order = (version: string): Saga<undefined, undefined> =>
-    saga({ name: 'order', version, forks: 'refuse', onMismatch }, function* () {
+    saga({ name: 'order', version, onMismatch }, function* () {
       yield* step('reserve', () => void did.push('reserve'), {
         compensate: release.for(() => ({})),
       });
@@ -211,11 +211,11 @@ describe('a saga that this process does not serve', () => {
     guard: { store },
     hooks,
   } as const;
-  const tickets = saga({ name: 'tickets', version: '1', forks: 'refuse' }, function* () {
+  const tickets = saga({ name: 'tickets', version: '1' }, function* () {
     yield* elicit('seat', { message: 'Window?', schema: Ok });
     return 'seated';
   });
-  const tour = saga({ name: 'tour', version: '1', forks: 'refuse' }, function* () {
+  const tour = saga({ name: 'tour', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Ok });
     return yield* continueAs(tickets, undefined);
   });

@@ -27,7 +27,7 @@ export function wokenSagasSuite(name: string, make: () => Promise<StoreUnderTest
       const queue = recordingQueue();
       const did: string[] = [];
       let ahead = 0;
-      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      const order = saga({ name: 'order', version: '1' }, function* () {
         yield* step('charge', () => void did.push('charge'), {
           compensate: () => void did.push('refund'),
         });

@@ -29,7 +29,7 @@ describe('waiting for a request that runs elsewhere', () => {
 
   it('[T13] asks the guard with growing delays until the lease has expired', async () => {
     const begin = vi.fn(() => 'busy' as const);
-    const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+    const asking = saga({ name: 'asking', version: '1' }, function* () {
       const { ok } = yield* elicit('go', { message: 'Go?', schema: z.object({ ok: z.boolean() }) });
       return String(ok);
     });
@@ -58,7 +58,7 @@ describe('waiting for a request that runs elsewhere', () => {
 
   it('[T13] [E10] lets another answer wait as long, if the process of the first has died', async () => {
     const paid: boolean[] = [];
-    const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
+    const paying = saga({ name: 'paying', version: '1' }, function* () {
       const { ok } = yield* elicit('pay', {
         message: 'Pay?',
         schema: z.object({ ok: z.boolean() }),

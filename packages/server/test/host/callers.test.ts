@@ -200,7 +200,7 @@ describe.each(identifying)('a host with auth.%s', (_, auth) => {
 
   test('[T6] asks for the user of an answer page', async () => {
     const links: string[] = [];
-    const refund = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
+    const refund = saga({ name: 'refund', version: '1', reuse: 'ok' }, function* () {
       const deliver = ({ url }: { readonly url: string }): void => void links.push(url);
       const options = { message: 'Refund?', link: 'accept', deliver, timeout: hour } as const;
       return JSON.stringify(yield* approval('manager', options));
@@ -240,14 +240,11 @@ describe('for the sealed principal, without a caller,', () => {
     principal: 'client-only',
     authorize: ({ principal }) => principal === ann.principal,
   };
-  const next = saga(
-    { name: 'next', version: '1', forks: 'refuse', input: z.object({}) },
-    function* () {
-      yield* step('ship', () => undefined);
-      return 'shipped';
-    },
-  );
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const next = saga({ name: 'next', version: '1', input: z.object({}) }, function* () {
+    yield* step('ship', () => undefined);
+    return 'shipped';
+  });
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* step('pay', () => undefined, { compensate: () => undefined });
     yield* pivot('paid');
     yield* sleep(hour);

@@ -256,7 +256,7 @@ test('[T5] a token with surrounding white space opens', async () => {
 
 test('[T10] an operator sees the size of each part, and which parts are compressed', async () => {
   const text = 'A sentence with words. '.repeat(400);
-  const long = saga({ name: 'long', version: '1', forks: 'accept' }, function* () {
+  const long = saga({ name: 'long', version: '1', reuse: 'ok' }, function* () {
     yield* step('read', () => text);
     yield* elicit('text', { message: 'Which text?', schema: z.object({ text: z.string() }) });
     yield* elicit('sure', { message: 'Sure?', schema: Empty });

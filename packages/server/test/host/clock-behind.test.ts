@@ -80,7 +80,7 @@ describe('a request repeated at a host with a slow clock', () => {
   const go = (stepId: string) => [accept(stepId, {})];
 
   test('[T13] gets the response of the guard, with its questions', async () => {
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* elicit('terms', { message: 'Agreed? '.repeat(1_000), schema: Empty });
       return 'done';
@@ -97,7 +97,7 @@ describe('a request repeated at a host with a slow clock', () => {
   });
 
   test('[T13] continues a turn that the other host began without a client', async () => {
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* step('charge', () => undefined, { once: true });
       yield* step('ship', () => undefined);

@@ -327,7 +327,7 @@ describe('a host without hooks', () => {
   test('[E8] explains in development why an early cancel token is refused', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     let cancelToken = '';
-    const holds = saga({ name: 'holds', version: '1', forks: 'refuse' }, function* () {
+    const holds = saga({ name: 'holds', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
       return '';
     });

@@ -190,7 +190,7 @@ async function visited(
 ): Promise<{ readonly isAccepted: boolean; readonly status: string; readonly undone: unknown }> {
   const urls: string[] = [];
   const undone: string[] = [];
-  const visiting = saga({ name: 'visiting', version: '1', forks: 'accept' }, function* () {
+  const visiting = saga({ name: 'visiting', version: '1', reuse: 'ok' }, function* () {
     yield* step('fill', () => noise(bytes), { compensate: () => void undone.push('fill') });
     yield* door.wait(urls);
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
@@ -254,7 +254,7 @@ it.each([
   'a wait keeps the room for its event from a step of $size bytes in another branch',
   async ({ size, status, event: expected }) => {
     const urls: string[] = [];
-    const parallel = saga({ name: 'parallel', version: '1', forks: 'accept' }, function* () {
+    const parallel = saga({ name: 'parallel', version: '1', reuse: 'ok' }, function* () {
       yield* all([pay('payment', urls), step('other', () => noise(size))]);
       return 'done';
     });
@@ -281,7 +281,7 @@ it.each([
     const asked = new Set<number>();
     for (let bytes = 0; bytes < 17_000; bytes += 500) {
       const urls: string[] = [];
-      const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, function* () {
+      const asking = saga({ name: 'asking', version: '1', reuse: 'ok' }, function* () {
         yield* step('fill', () => noise(bytes));
         yield* approval('go', {
           message: 'Go?',
@@ -317,7 +317,7 @@ it.each([
 
 it('a wait keeps the room for its event while the delivery of its link is retried', async () => {
   const urls: string[] = [];
-  const parallel = saga({ name: 'parallel', version: '1', forks: 'accept' }, function* () {
+  const parallel = saga({ name: 'parallel', version: '1', reuse: 'ok' }, function* () {
     const wait = waitFor('payment', {
       schema: z.looseObject({ type: z.literal('paid') }),
       register: ({ url, attempt }) => {
@@ -347,7 +347,7 @@ it.each([{ maxTokenBytes: 65_536 }, { maxTokenBytes: 16_384 }])(
     const statuses = new Set<string>();
     const most = (maxTokenBytes * 3) / 4;
     for (let bytes = most - 6 * small; bytes < most; bytes += small / 4) {
-      const asks = saga({ name: 'asks', version: '1', forks: 'accept' }, function* () {
+      const asks = saga({ name: 'asks', version: '1', reuse: 'ok' }, function* () {
         yield* step('fill', () => noise(bytes));
         yield* elicit('one', { message: 'One?', schema: Text });
         return 'done';
@@ -389,7 +389,7 @@ it.each([
   },
 ])('the saga goes on after an event $title', async ({ schema, items, told }) => {
   const urls: string[] = [];
-  const paying = saga({ name: 'paying', version: '1', forks: 'accept' }, function* () {
+  const paying = saga({ name: 'paying', version: '1', reuse: 'ok' }, function* () {
     yield* step('fill', () => noise(10_000));
     try {
       yield* waitFor('payment', {

@@ -357,14 +357,14 @@ describe('a result', () => {
   );
 
   test('[E3] that is rejected is not a failed step, with and without a guard', async () => {
-    const undoes = (forks: 'refuse' | 'accept') =>
-      saga({ name: 'faulty', version: '1', forks, output: Output }, function* () {
+    const undoes = (reuse: 'ok' | undefined) =>
+      saga({ name: 'faulty', version: '1', reuse, output: Output }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
         yield* step('charge', () => 1, { compensate: () => undefined });
         return { id: mark, size: 918_273 };
       });
-    for (const forks of ['refuse', 'accept'] as const) {
-      const { host } = hostOf(undoes(forks), {
+    for (const reuse of [undefined, 'ok'] as const) {
+      const { host } = hostOf(undoes(reuse), {
         guard: { store: memoryStore({ clock: () => 1_000 }) },
       });
       const { token } = suspended(await host.start('faulty', {}));

@@ -13,7 +13,7 @@ import {
 import { Empty } from '../fixtures/sagas.ts';
 import { type HostChanges } from '../fixtures/host-changes.ts';
 
-const asksTwice = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+const asksTwice = saga({ name: 'asks', version: '1' }, function* () {
   yield* elicit('one', { message: 'One?', schema: Empty });
   yield* elicit('two', { message: 'Two?', schema: Empty });
   return 'done';

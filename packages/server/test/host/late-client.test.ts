@@ -19,7 +19,7 @@ const day = 24 * 60 * minute;
 const grace = 30_000;
 const yes = [accept('ok', {})];
 
-const offer = saga({ name: 'offer', version: '1', forks: 'refuse' }, function* () {
+const offer = saga({ name: 'offer', version: '1' }, function* () {
   const answer = elicit('ok', { message: 'Buy?', schema: Empty });
   const { winner } = yield* race({ answer, late: sleep(minute) });
   return winner;
@@ -65,7 +65,7 @@ describe('a client that answers late', () => {
 describe('a wait', () => {
   test('[W6] [T6] of a fraction of a millisecond keeps its saga valid, and undoes nothing', async () => {
     const undone: string[] = [];
-    const pay = saga({ name: 'pay', version: '1', forks: 'accept' }, function* () {
+    const pay = saga({ name: 'pay', version: '1', reuse: 'ok' }, function* () {
       yield* step('charge', () => 1, { compensate: () => void undone.push('charge') });
       yield* sleep(3_600_000 / 7);
       yield* sleep(minute * (1 + (yield* random())));

@@ -12,7 +12,7 @@ const skew = 30_000;
 describe('the lifetime of a saga', () => {
   test('[T6] [E1] a saga of 300 charges completes if its client returns every minute for five hours', async () => {
     const charged: number[] = [];
-    const charges = saga({ name: 'charges', version: '1', forks: 'refuse' }, function* () {
+    const charges = saga({ name: 'charges', version: '1' }, function* () {
       for (let index = 0; index < 300; index += 1) {
         yield* step('charge', () => void charged.push(index), { key: `${index}` });
       }
@@ -39,7 +39,7 @@ describe('the lifetime of a saga', () => {
 
   test('[T6] [T13] a client that only asks again cannot extend a saga beyond its maximum lifetime', async () => {
     const clock = testClock();
-    const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+    const asking = saga({ name: 'asking', version: '1' }, function* () {
       yield* elicit('ok', { message: 'OK?', schema: Empty });
       return 'done';
     });

@@ -42,30 +42,30 @@ async function expectSame(turn: SuspendedTurn): Promise<void> {
 
 const asks = (message: string) => ({ message, schema: Empty });
 
-const second = saga({ name: 'second', version: '1', forks: 'refuse' }, function* () {
+const second = saga({ name: 'second', version: '1' }, function* () {
   yield* elicit('second', asks('Second?'));
   return 'done';
 });
 
 const programs: readonly Program[] = [
-  saga({ name: 'plain', version: '1', forks: 'accept' }, function* () {
+  saga({ name: 'plain', version: '1', reuse: 'ok' }, function* () {
     yield* elicit('one', asks('One?'));
     yield* step('act', () => ({ at: new Date(0), many: 'x'.repeat(2_000) }));
     yield* elicit('two', asks('Two?'));
     return 'done';
   }),
-  saga({ name: 'committing', version: '1', forks: 'refuse', commitEach: true }, function* () {
+  saga({ name: 'committing', version: '1', commitEach: true }, function* () {
     yield* elicit('one', asks('One?'));
     yield* step('first', () => 1);
     yield* step('second', () => 2);
     yield* elicit('two', asks('Two?'));
     return 'done';
   }),
-  saga({ name: 'continuing', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'continuing', version: '1' }, function* () {
     yield* elicit('one', asks('One?'));
     return yield* continueAs(second, {});
   }),
-  saga({ name: 'undoing', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'undoing', version: '1' }, function* () {
     yield* elicit('one', asks('One?'));
     yield* step('paid', () => 1, {
       compensate: () => Promise.reject(new Error('not now')),

@@ -57,7 +57,7 @@ function order(seen: Seen, fails = false, links: string[] = []): Program {
     links.push(given.url);
     note(where)(given);
   };
-  const options = { name: 'order', version: '1', forks: 'refuse' } as const;
+  const options = { name: 'order', version: '1' } as const;
   return saga(options, function* () {
     yield* step('reserve', note('reserve'), { compensate: note('unreserve') });
     yield* step('hold', note('hold'), { compensate: release(seen).for(() => ({})) });
@@ -191,7 +191,7 @@ describe('the code of a saga receives the services', () => {
   test('[E8] and no user, if a cancel token or an abandoned call undoes its steps', async () => {
     for (const isAbandoned of [true, false]) {
       const seen: Seen = [];
-      const asks = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      const asks = saga({ name: 'order', version: '1' }, function* () {
         yield* step('reserve', noting(seen, 'reserve'), { compensate: noting(seen, 'unreserve') });
         yield* elicit('sure', { message: 'Sure?', schema: Empty });
         return 'sure';
@@ -215,7 +215,7 @@ describe('the code of a saga receives the services', () => {
 
 describe('a function `services`', () => {
   const waits = (seen: unknown[]): Program =>
-    saga({ name: 'waits', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'waits', version: '1' }, function* () {
       yield* step('first', (given) => void seen.push(given.services), {
         compensate: () => undefined,
       });

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** Asks, and charges with code of the test. */
 function charging(run: (context: StepContext<undefined>) => unknown) {
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('charge', run, { key: 'k-4711', retry: { attempts: 3, delay: 0 } });
     return 'done';
@@ -64,7 +64,7 @@ describe('a step that takes longer than the turn budget', () => {
     const began = deferred<void>();
     const did: string[] = [];
     let isStuck = true;
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* step(
         'charge',

@@ -67,7 +67,7 @@ function misbehavingSpan(misbehave: (work?: () => void) => unknown): SagaTelemet
 describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) => {
   test('[E1] does not change what a saga does', async () => {
     const runs: string[] = [];
-    const working = saga({ name: 'working', version: '1', forks: 'accept' }, function* () {
+    const working = saga({ name: 'working', version: '1', reuse: 'ok' }, function* () {
       const done = yield* all({
         a: step('one', () => runs.push('one'), { compensate: () => void runs.push('not one') }),
         b: step('two', async () => runs.push('two')),

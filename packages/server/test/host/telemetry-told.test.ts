@@ -31,7 +31,7 @@ describe('telemetry', () => {
   test('receives each attempt of a step, poll, and undo, and nothing replayed', async () => {
     const telemetry = recordingTelemetry();
     let builds = 0;
-    const busy = saga({ name: 'busy', version: '1', forks: 'accept' }, function* () {
+    const busy = saga({ name: 'busy', version: '1', reuse: 'ok' }, function* () {
       yield* all({
         a: step(
           'flaky',
@@ -124,7 +124,7 @@ describe('telemetry', () => {
   test('[T13] receives a repeated request as a turn without steps, if the guard has its response', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
-    const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
+    const guarded = saga({ name: 'guarded', version: '1' }, function* () {
       yield* elicit('go', asks('Go?'));
       yield* step('work', () => 1);
       return 'done';

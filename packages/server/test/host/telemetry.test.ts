@@ -137,7 +137,7 @@ describe('the trace parent in a token', () => {
     const telemetry = recordingTelemetry();
     let cancelToken = '';
     const clock = testClock();
-    const paid = saga({ name: 'paid', version: '1', forks: 'refuse' }, function* () {
+    const paid = saga({ name: 'paid', version: '1' }, function* () {
       yield* step('charge', () => 1, { compensate: () => undefined });
       yield* elicit('sure', asks('Sure?'));
       return 'done';
@@ -171,7 +171,7 @@ describe('the trace parent in a token', () => {
   test('[E1] is the same in the undo turn that follows a guarded turn', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
-    const paid = saga({ name: 'paid', version: '1', forks: 'refuse' }, function* () {
+    const paid = saga({ name: 'paid', version: '1' }, function* () {
       yield* elicit('go', asks('Go?'));
       yield* step('charge', () => 1, { compensate: () => undefined });
       throw new Error('no');

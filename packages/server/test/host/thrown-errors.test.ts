@@ -26,7 +26,7 @@ import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 expectLogs(restartLog);
 
-const options = { name: 'order', version: '1', forks: 'refuse' } as const;
+const options = { name: 'order', version: '1' } as const;
 const mark = 'kq918273';
 
 /** What an author's own code throws: its class, and its place, are what he looks for. */
@@ -121,7 +121,7 @@ describe('the error of a step', () => {
 
   test('[R2] has no cause in the body, neither in the first run nor on replay', async () => {
     const seen: unknown[] = [];
-    const looks = saga({ ...options, forks: 'accept' }, function* () {
+    const looks = saga({ ...options, reuse: 'ok' }, function* () {
       try {
         yield* step('charge', chargeCard);
       } catch (error) {
@@ -141,7 +141,7 @@ describe('the error of a step', () => {
   test('[R2] has a copy of its cause in the body, and the original for the operator', async () => {
     const seen: unknown[] = [];
     const reset = Object.assign(new Error('connection reset'), { code: 'ECONNRESET' });
-    const fetches = saga({ ...options, forks: 'accept' }, function* () {
+    const fetches = saga({ ...options, reuse: 'ok' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       try {
         yield* step('charge', () => {
@@ -359,7 +359,7 @@ test.each(eras)(
   '[T5] no thrown error is on the wire of the %s era, in development either',
   async (era) => {
     vi.spyOn(console, 'error').mockReturnValue();
-    const program = saga({ ...options, forks: 'accept' }, function* () {
+    const program = saga({ ...options, reuse: 'ok' }, function* () {
       yield* step('hold', () => 1, { compensate: chargeCard, undo: { retry: 1 } });
       yield* step('charge', chargeCard);
       return '';

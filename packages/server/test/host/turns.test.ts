@@ -140,7 +140,7 @@ describe('a saga, turn by turn', () => {
 
   test('[E1] returns a token before the first step with an undo, if the host says so', async () => {
     const keys: string[] = [];
-    const careful = saga({ name: 'careful', version: '1', forks: 'accept' }, function* () {
+    const careful = saga({ name: 'careful', version: '1', reuse: 'ok' }, function* () {
       yield* step('charge', ({ idempotencyKey }) => keys.push(idempotencyKey), {
         compensate: () => undefined,
       });

@@ -208,7 +208,7 @@ describe('a host with a source of keys', () => {
   test('[E8] cancels by a cancel token of its keys', async () => {
     expectLogs(restartLog, /Tasks are not offered/);
     const cancelTokens: string[] = [];
-    const { host, clock } = hostOf(deploys([], 'refuse'), {
+    const { host, clock } = hostOf(deploys(), {
       keys: load,
       guard: { store: memoryStore() },
       hooks: { onSuspended: ({ cancelToken }) => cancelTokens.push(cancelToken) },

@@ -38,7 +38,7 @@ function tenants({
   const queue = recordingQueue();
   const store = memoryStore({ clock });
   const sagas: readonly Program[] = [
-    saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'refund', version: '1' }, function* () {
       const { approved } = yield* approval('manager', {
         message: 'Refund 10 €?',
         timeout: day,
@@ -46,7 +46,7 @@ function tenants({
       });
       return String(approved);
     }),
-    saga({ name: 'payment', version: '1', forks: 'refuse' }, function* () {
+    saga({ name: 'payment', version: '1' }, function* () {
       const { amount } = yield* waitFor('payment', {
         schema: Paid,
         link: 'accept',

@@ -42,7 +42,7 @@ function hostOfTenants(
   load: KeySource['load'],
   changes: HostChanges & { readonly clock?: TestHost['clock'] } = {},
 ): TestHost {
-  return hostForAll([deploys([], 'refuse')], {
+  return hostForAll([deploys()], {
     keys: { load, tenantOf },
     auth: { principal },
     guard: { store: memoryStore() },

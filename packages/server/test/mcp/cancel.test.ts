@@ -9,12 +9,10 @@ const Sure = z.object({ sure: z.boolean() });
 const key = 'io.github.mcp-saga/saga';
 
 /** Books, asks, and continues. Undos are recorded. */
-function booking(forks?: 'refuse') {
+function booking(undoes: boolean) {
   const undone: string[] = [];
-  // Without `forks` it compensates nothing, which its type cannot know.
-  const declared = (forks === undefined ? {} : { forks }) as { readonly forks: 'refuse' };
-  const book = saga({ name: 'book', version: '1', ...declared }, function* () {
-    if (forks !== undefined) {
+  const book = saga({ name: 'book', version: '1' }, function* () {
+    if (undoes) {
       yield* step('room', () => 7, {
         label: 'room 7',
         compensate: ({ result }) => void undone.push(`room ${result}`),
@@ -35,7 +33,7 @@ const textOf = (result: CallToolResult): string =>
 
 describe.each(connections)('$name', ({ connect }) => {
   test('[E6] cancels a saga, and lists the compensated and the uncompensated steps', async () => {
-    const { undone, book } = booking('refuse');
+    const { undone, book } = booking(true);
     const { host } = hostOf(book, {
       guard: { store: memoryStore() },
       starts: { unkeyed: 'run' },
@@ -60,9 +58,9 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('[E7] announces tools/cancelSaga if a saga declares forks, and refuses it otherwise', async () => {
+  test('[E7] announces tools/cancelSaga with a store, and refuses it without', async () => {
     const offered = await connect(
-      hostOf(booking('refuse').book, { guard: { store: memoryStore() } }).host,
+      hostOf(booking(true).book, { guard: { store: memoryStore() } }).host,
     );
     const methods = (client: typeof offered.client): unknown =>
       (client.getServerCapabilities()?.extensions?.[key] as { methods: unknown } | undefined)
@@ -74,7 +72,7 @@ describe.each(connections)('$name', ({ connect }) => {
     ]);
     await offered.close();
 
-    const plain = await connect(hostOf(booking().book).host);
+    const plain = await connect(hostOf(booking(false).book).host);
     expect(methods(plain.client)).toEqual(['tools/callSaga', 'tools/resumeSaga']);
     const turn = await startSaga(plain.client, { name: 'book' });
     if (turn.status !== 'suspended') throw new Error('not asked');

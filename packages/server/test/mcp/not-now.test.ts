@@ -24,7 +24,7 @@ async function goOnTwice(
   },
 ) {
   const ran: string[] = [];
-  const served = hostForAll([deploys(ran, 'refuse')], options);
+  const served = hostForAll([deploys(ran)], options);
   const token = await way.begin(served, {}, user);
   matters(true);
   const first = await way.goOn(served, token, answers, { user });

@@ -35,7 +35,6 @@ function deploys(
     version,
     input,
     task: 'prefer',
-    forks: 'refuse',
     ...more,
   } as const;
   return saga(options, function* () {
@@ -259,7 +258,7 @@ test('[E10] a mismatch under `compensate` with nothing to undo is final', async 
   const clock = testClock();
   const options = { clock, guard: { store: memoryStore({ clock }) } };
   const asks = (message: string) =>
-    saga({ name: 'asks', version: '1', forks: 'refuse', onMismatch: 'compensate' }, function* () {
+    saga({ name: 'asks', version: '1', onMismatch: 'compensate' }, function* () {
       yield* elicit('one', { message, schema: z.object({}) });
       yield* elicit('two', { message: 'Two?', schema: z.object({}) });
       return 'asked';

@@ -39,13 +39,13 @@ test('an older version without output still returns its content, as it did befor
 
 test('a repeated call of an older version, which asks, does not end it after the newer version never suspends', async () => {
   const undone: string[] = [];
-  const old = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const old = saga({ name: 'order', version: '1' }, function* () {
     yield* step('charge', () => 1, { compensate: () => void undone.push('charge') });
     const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
     return `to ${target}`;
   });
   const newer = saga(
-    { name: 'order', version: '2', forks: 'refuse', suspends: false, previous: [{ saga: old }] },
+    { name: 'order', version: '2', suspends: false, previous: [{ saga: old }] },
     function* () {
       yield* step('charge', () => 1);
       return 'new';

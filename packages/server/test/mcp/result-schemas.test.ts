@@ -374,7 +374,7 @@ describe('a tool with suspends: false', () => {
           yield* elicit('target', { message: 'Where?', schema: Target });
           return { sum: 1 };
         },
-        { forks: 'accept' },
+        { reuse: 'ok' },
       );
       const { host, told } = hostOf(program);
       const { client, close } = await connect(host, {});

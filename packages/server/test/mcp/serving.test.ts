@@ -17,16 +17,12 @@ import { asking, Target } from '../fixtures/sagas.ts';
 const request = { method: 'prompts/get', name: 'same' } as const;
 const inputResponses = { target: accepted({ target: 'moon' }) };
 
-function prompting(
-  version: string,
-  more: { forks?: 'refuse'; previous?: Program } = {},
-): PromptSaga<undefined> {
-  const { previous, forks } = more;
+function prompting(version: string, more: { previous?: Program } = {}): PromptSaga<undefined> {
+  const { previous } = more;
   return promptSaga(
     {
       name: 'same',
       version,
-      ...(forks === undefined ? {} : { forks }),
       ...(previous === undefined ? {} : { previous: [{ saga: previous }] }),
     },
     function* () {
@@ -46,8 +42,8 @@ describe('a saga that serves a prompt', () => {
     expect(started.last.result).toMatchObject({ messages: [{ content: { text: 'moon by 2' } }] });
   });
 
-  test('[T13] is protected against forks by the guard', async () => {
-    const { host } = hostOf(prompting('1', { forks: 'refuse' }), {
+  test('[T13] is protected against a second use of its token by the guard', async () => {
+    const { host } = hostOf(prompting('1'), {
       guard: { store: memoryStore({ clock: testClock() }) },
     });
     const server = handlerOf(host);

@@ -252,7 +252,7 @@ describe('an approval in development', () => {
 });
 
 describe('changed code that cancels a saga', () => {
-  const changed = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
+  const changed = saga({ name: 'refund', version: '1', reuse: 'ok' }, function* () {
     yield* step('other', () => 1);
     return '';
   });
@@ -270,7 +270,7 @@ describe('changed code that cancels a saga', () => {
   it('passes no result of a step with the name of a delivery to the store', async () => {
     const boxes: string[] = [];
     const store = { ...memoryStore(), close: (box: string) => void boxes.push(box) };
-    const named = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
+    const named = saga({ name: 'refund', version: '1', reuse: 'ok' }, function* () {
       yield* all({
         order: (function* (): Steps<void> {
           yield* step('deliver', () => 'a secret');

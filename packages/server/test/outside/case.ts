@@ -91,7 +91,7 @@ export class OutsideCase {
   refund(options: Options = {}): Program {
     const deliver = ({ url, to, isReminder, idempotencyKey: key }: Delivery): void =>
       void this.sent.push({ url, to, isReminder, key });
-    return saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
+    return saga({ name: 'refund', version: '1', reuse: 'ok' }, function* () {
       const decision = yield* approval('manager', {
         message: 'Refund 10 €?',
         schema: Comment,

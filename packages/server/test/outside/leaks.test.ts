@@ -75,7 +75,7 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
   const fail = (what: 'store' | 'provider'): void => {
     if (down[what]) throw new Error(canaries[what], { cause: canaries[what] });
   };
-  const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+  const asks = saga({ name: 'asks', version: '1' }, function* () {
     yield* step('reserve', () => 1, {
       compensate: () => {
         throw new Error(canaries.provider);

@@ -6,7 +6,7 @@ import { hostOf } from '../fixtures/host.ts';
 import { recordingQueue } from '../queue/queued.ts';
 import { base } from './case.ts';
 
-const once = saga({ name: 'once', version: '1', forks: 'refuse', task: 'prefer' }, function* () {
+const once = saga({ name: 'once', version: '1', task: 'prefer' }, function* () {
   yield* step('pay', () => 1, { once: true });
   return 'paid';
 });

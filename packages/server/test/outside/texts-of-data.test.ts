@@ -29,7 +29,7 @@ async function visitor() {
   const clock = testClock();
   const links: string[] = [];
   const refund = saga(
-    { name: 'refund', version: '1', title: fake('request'), forks: 'accept' },
+    { name: 'refund', version: '1', title: fake('request'), reuse: 'ok' },
     function* () {
       yield* approval('manager', {
         message: fake('message'),

@@ -39,7 +39,7 @@ interface World extends Queued {
 }
 
 function refund(urls: string[], did: string[], message = 'Refund?', version = '1'): Program {
-  return saga({ name: 'refund', version, forks: 'refuse' }, function* () {
+  return saga({ name: 'refund', version }, function* () {
     yield* step('reserve', () => void did.push('reserve'), {
       compensate: () => void did.push('release'),
     });
@@ -125,7 +125,7 @@ describe('an approval with a queue', () => {
     const urls: string[] = [];
     const did: string[] = [];
     const late = deferred<undefined>();
-    const program = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+    const program = saga({ name: 'refund', version: '1' }, function* () {
       const { approved } = yield* approval('manager', {
         message: 'Refund?',
         timeout: 2 * day,
@@ -231,7 +231,7 @@ describe('an approval with a queue', () => {
   it('[E8] of a removed version is closed after the saga has ended', async () => {
     const all = world();
     await all.host.start('refund', {}, { caller });
-    const later = saga({ name: 'refund', version: '2', forks: 'refuse' }, function* () {
+    const later = saga({ name: 'refund', version: '2' }, function* () {
       yield* step('other', () => 1);
       return '';
     });
@@ -250,12 +250,12 @@ describe('an approval with a queue', () => {
     const did: string[] = [];
     const ask = (id: string) =>
       approval(id, { message: 'Same?', timeout: day, deliver: ({ url }) => void urls.push(url) });
-    const next: Program = saga({ name: 'next', version: '1', forks: 'refuse' }, function* () {
+    const next: Program = saga({ name: 'next', version: '1' }, function* () {
       const { approved } = yield* ask('manager');
       yield* step('pay', () => void did.push(`next ${approved}`));
       return '';
     });
-    const first = saga({ name: 'first', version: '1', forks: 'refuse' }, function* () {
+    const first = saga({ name: 'first', version: '1' }, function* () {
       const { approved } = yield* ask('manager');
       yield* step('pay', () => void did.push(`first ${approved}`));
       return yield* continueAs(next as never, {});

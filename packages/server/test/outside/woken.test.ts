@@ -10,7 +10,7 @@ import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 it('[E8] a delayed delivery uses an answer that arrives while a client runs a turn', async () => {
   const did: string[] = [];
   const urls: string[] = [];
-  const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+  const refund = saga({ name: 'refund', version: '1' }, function* () {
     const { approved } = yield* approval('manager', {
       message: 'Refund?',
       remindEvery: hour,

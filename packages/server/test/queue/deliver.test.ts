@@ -16,7 +16,7 @@ import { deferred } from '../fixtures/deferred.ts';
 import { accept, suspended } from '../fixtures/host.ts';
 import { hour, minute, Ok, queued, type Queued } from './queued.ts';
 
-const options = { version: '1', forks: 'refuse' } as const;
+const options = { version: '1' } as const;
 
 /** Answer to the question of most sagas here. */
 const yes = { stepId: 'sure', result: { action: 'accept', content: { ok: true } } };

@@ -10,7 +10,7 @@ const holds = { limits: { maxHold: 20_000 } };
 const did: string[] = [];
 
 const offering = (ms: number): Program =>
-  saga({ name: 'offer', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'offer', version: '1' }, function* () {
     yield* step('offer', () => void did.push('offer'), {
       compensate: () => void did.push('recall'),
     });
@@ -36,7 +36,7 @@ const machine = setup({
     done: { type: 'final' },
   },
 });
-const offeringMachine = machineSaga({ name: 'offer', version: '1', forks: 'refuse' }, machine);
+const offeringMachine = machineSaga({ name: 'offer', version: '1' }, machine);
 
 describe('the first turn', () => {
   it.each([
@@ -53,7 +53,7 @@ describe('the first turn', () => {
   it('ends an undo that waits in the same request, without a guard', async () => {
     let polls = 0;
     const clock = testClock();
-    const offer = saga({ name: 'offer', version: '1', forks: 'accept' }, function* () {
+    const offer = saga({ name: 'offer', version: '1', reuse: 'ok' }, function* () {
       yield* step('mail', () => undefined, { compensate: () => undefined });
       yield* step('offer', () => undefined, {
         *compensate() {

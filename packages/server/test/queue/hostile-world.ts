@@ -221,7 +221,7 @@ export class HostileWorld {
         { every: hour, timeout: 5 * day },
       ) as never;
     const { links, decided } = this;
-    return saga({ name: 'random', version: '1', forks: 'refuse' }, function* (): Steps<string> {
+    return saga({ name: 'random', version: '1' }, function* (): Steps<string> {
       for (const [index, part] of parts.entries()) {
         switch (part.kind) {
           case 'step':

@@ -181,7 +181,7 @@ describe('the queue in memory, with timers', () => {
 
   it('[E8] runs a saga of a host to completion, also after a wait of many weeks', async () => {
     const did: string[] = [];
-    const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       yield* sleep(40 * 24 * hour);
       yield* step('remind', () => void did.push('remind'));
       yield* sleep(hour);
@@ -210,12 +210,12 @@ describe('the queue in memory, with timers', () => {
 });
 
 describe('a host with a queue', () => {
-  const waits = (name: string, forks?: 'refuse') =>
-    saga({ name, version: '1', ...(forks === undefined ? {} : { forks }) }, function* () {
+  const waits = (name: string, reuse?: 'ok') =>
+    saga({ name, version: '1', reuse }, function* () {
       yield* sleep(hour);
       return 'done';
     });
-  const common = { sagas: [waits('order', 'refuse')], keys: generateKey(), audience: 'shop' };
+  const common = { sagas: [waits('order')], keys: generateKey(), audience: 'shop' };
   const guard = { store: memoryStore({ olderTokens: 'accept' }) };
 
   it('[E7] needs a store', () => {
@@ -245,7 +245,7 @@ describe('a host with a queue', () => {
     expect(warned('test')).toEqual([]);
     expect(warned('development')).toEqual([]);
     expect(warned('production')).toEqual([expect.stringMatching(/^memoryQueue\(\) loses/)]);
-    expect(warned('test', [...common.sagas, waits('plain')])).toEqual([
+    expect(warned('test', [...common.sagas, waits('plain', 'ok')])).toEqual([
       expect.stringMatching(/does not wake 'plain'/),
     ]);
   });

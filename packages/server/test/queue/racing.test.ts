@@ -25,7 +25,7 @@ import { suspended } from '../fixtures/host.ts';
 import { hour, minute, Ok, queued, type Queued } from './queued.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-const options = { version: '1', forks: 'refuse' } as const;
+const options = { version: '1' } as const;
 const yes = (stepId: string, ok = true) => [
   { stepId, result: { action: 'accept' as const, content: { ok } } },
 ];
@@ -621,7 +621,7 @@ describe('a failure around the queue', () => {
   it('[E10] of a version that is not served keeps the saga unchanged', async () => {
     const world = queued(sleeps([]));
     await world.host.start('order', {});
-    const other = saga({ name: 'order', version: '2', forks: 'refuse' }, function* () {
+    const other = saga({ name: 'order', version: '2' }, function* () {
       yield* step('other', () => undefined);
       return 'other';
     });

@@ -16,7 +16,7 @@ class Pool {
 
   constructor() {
     const { urls } = this;
-    const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+    const refund = saga({ name: 'refund', version: '1' }, function* () {
       const { approved } = yield* approval('manager', {
         message: 'Refund?',
         timeout: 2 * day,
@@ -101,7 +101,7 @@ describe('a queue that stores several messages of a saga', () => {
 
   it('[E8] sends a message again that arrives days before its time', async () => {
     const all = queued(
-      saga({ name: 'rest', version: '1', forks: 'refuse' }, function* () {
+      saga({ name: 'rest', version: '1' }, function* () {
         yield* sleep(5 * day);
         return 'rested';
       }),

@@ -22,7 +22,7 @@ interface World extends Queued {
 async function stolen(): Promise<World> {
   const did: string[] = [];
   const urls: string[] = [];
-  const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
+  const refund = saga({ name: 'refund', version: '1' }, function* () {
     yield* step('reserve', () => void did.push('reserve'), {
       compensate: () => void did.push('release'),
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { taskClient } from '../fixtures/task-client.ts';
 import { hour, minute, Ok, queued, type Queued, type Sent } from './queued.ts';
 
-const options = { version: '1', forks: 'refuse', task: 'prefer' } as const;
+const options = { version: '1', task: 'prefer' } as const;
 
 /** Hosts with tasks, and a client of tasks. */
 function withTasks(

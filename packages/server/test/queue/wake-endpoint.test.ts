@@ -15,7 +15,7 @@ function serving(change: object = {}) {
   const queue = recordingQueue();
   const seen: unknown[] = [];
   const errors: unknown[] = [];
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     yield* sleep(hour);
     yield* step('ship', ({ services }) => void seen.push(services));
     return 'done';

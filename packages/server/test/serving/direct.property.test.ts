@@ -18,7 +18,7 @@ const deploys = saga(
   },
 );
 
-const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
+const guarded = saga({ name: 'guarded', version: '1' }, function* () {
   const { name } = yield* elicit('name', {
     message: 'Who?',
     schema: z.object({ name: z.string() }),

@@ -99,7 +99,7 @@ describe.each(ways)('a call of SDK $sdk, of which $how,', ({ era, cut }) => {
     ['callers may be anonymous', {}],
     ['the host chooses keys', { auth: { authenticate: users }, starts: { key: ({ key }) => key } }],
   ])('is not repeated if %s', async (_, changes) => {
-    const shop = ordering({ forks: 'accept' });
+    const shop = ordering({ reuse: 'ok' });
     await expect(called(shop, era, cut, changes)).rejects.toBeInstanceOf(SagaRequestFailed);
   });
 });

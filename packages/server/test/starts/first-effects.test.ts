@@ -39,7 +39,7 @@ const charges = (did: string[], waits?: () => unknown): Steps<unknown> =>
   }) as never;
 
 const pays = (body: () => Steps<unknown>): Program =>
-  saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+  saga({ name: 'pay', version: '1' }, function* () {
     yield* body();
     return 'paid';
   });
@@ -121,7 +121,7 @@ describe('with a handshake, a lost first response has done nothing', () => {
       },
       output: 'paid',
     });
-    const options = { name: 'pay', version: '1', forks: 'refuse', commitEach: true } as const;
+    const options = { name: 'pay', version: '1', commitEach: true } as const;
     const { host } = hostOf(machineSaga(options, machine), {
       ...handshake,
       guard: { store: memoryStore() },
@@ -227,7 +227,7 @@ describe('with a queue, a first step that can be undone', () => {
 
   test('leaves turns without one to themselves, also while the guard is down', async () => {
     const did: string[] = [];
-    const look = saga({ name: 'look', version: '1', forks: 'refuse' }, function* () {
+    const look = saga({ name: 'look', version: '1' }, function* () {
       yield* step('mail', () => void did.push('mail'));
       try {
         yield* step('fails', () => {
@@ -288,7 +288,7 @@ test.each<[string, NonNullable<HostChanges['hooks']>]>([
   const store = memoryStore({ clock, olderTokens: 'accept' });
   const stuck = deferred<undefined>();
   const start = async (rate: () => string, waits?: () => unknown): Promise<SagaTurn> => {
-    const program = saga({ name: 'pay', version: '1', forks: 'refuse' }, function* () {
+    const program = saga({ name: 'pay', version: '1' }, function* () {
       let value = 'none';
       try {
         value = yield* step('rate', rate, { retry: { attempts: 1 } });

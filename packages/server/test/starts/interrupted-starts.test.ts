@@ -27,7 +27,7 @@ function ordering({
       },
       { compensate: ({ idempotencyKey }) => void keys['refund']?.push(idempotencyKey) },
     );
-  const options = { name: 'order', version: '1', forks: 'refuse', commitEach } as const;
+  const options = { name: 'order', version: '1', commitEach } as const;
   const order = saga(options, function* () {
     yield* act('charge');
     yield* act('ship');
@@ -80,13 +80,10 @@ describe('a start whose process has died', () => {
     void host.start('order', {}, named);
     await settled();
     clock.now += 5 * minute;
-    const newer = saga(
-      { name: 'order', version: '2', forks: 'refuse', previous: [{ saga: order }] },
-      function* () {
-        yield* step('other', () => undefined);
-        return 'by version 2';
-      },
-    );
+    const newer = saga({ name: 'order', version: '2', previous: [{ saga: order }] }, function* () {
+      yield* step('other', () => undefined);
+      return 'by version 2';
+    });
     const next = restart({ sagas: [newer] });
     expect(await next.start('order', {}, named)).toMatchObject({ result: 'shipped' });
     expect(keys['ship']).toHaveLength(1);

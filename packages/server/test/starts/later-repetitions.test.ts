@@ -23,7 +23,7 @@ const chargedAndUndone = [expect.any(String), 'undo'];
 
 describe('a saga that accepts forks', () => {
   test('undoes once, although its start is repeated', async () => {
-    const { order, acted } = ordering({ forks: 'accept', fails: true });
+    const { order, acted } = ordering({ reuse: 'ok', fails: true });
     const { host } = queued(order);
     await host.start('order', {}, named);
     // A commit would be a turn of its own.
@@ -34,7 +34,7 @@ describe('a saga that accepts forks', () => {
 
   test('acts once in its first turn, although a resumable request commits there', async () => {
     const ran: string[] = [];
-    const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+    const order = saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
       yield* step('charge', () => void ran.push('charge'));
       yield* step('ship', () => void ran.push('ship'));
       return 'shipped';
@@ -50,7 +50,7 @@ describe('a saga that accepts forks', () => {
   });
 
   test('undoes once, although the message of its start is delivered', async () => {
-    const { order, acted } = ordering({ forks: 'accept', fails: true });
+    const { order, acted } = ordering({ reuse: 'ok', fails: true });
     const { host, next } = queued(order);
     await host.start('order', {}, named);
     await next();
@@ -125,7 +125,7 @@ describe('a call whose first connection is lost while it asks, on a host with a 
   });
 
   test('is undone at once if its saga accepts forks, which no queue ends', async () => {
-    const { order, acted } = ordering({ forks: 'accept' });
+    const { order, acted } = ordering({ reuse: 'ok' });
     const { host } = queued(order);
     const lost = await session(host);
     lost.callAs('first');

@@ -21,7 +21,7 @@ test.each([
   const clock = testClock();
   const running = deferred<void>();
   const end = deferred<void>();
-  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  const order = saga({ name: 'order', version: '1' }, function* () {
     if (isRound) yield* elicit('go', { message: 'go?', schema: Size });
     try {
       yield* step('try', () => {

@@ -30,7 +30,7 @@ const pay = saga({ name: 'pay', version: '1', input: amount }, function* (input)
   return `paid ${input.amount}`;
 });
 
-const order = saga({ name: 'order', version: '1', forks: 'refuse', input: amount }, function* () {
+const order = saga({ name: 'order', version: '1', input: amount }, function* () {
   yield* charge;
   const { size } = yield* elicit('size', {
     message: 'Size?',
@@ -40,7 +40,7 @@ const order = saga({ name: 'order', version: '1', forks: 'refuse', input: amount
   return size;
 });
 
-const refused = saga({ name: 'refused', version: '1', forks: 'refuse' }, function* () {
+const refused = saga({ name: 'refused', version: '1' }, function* () {
   yield* step('charge', ({ idempotencyKey }) => void charged.push(idempotencyKey), {
     compensate: () => void charged.push('refund'),
   });

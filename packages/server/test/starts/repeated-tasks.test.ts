@@ -19,9 +19,9 @@ describe.each(['a first call with a key', 'a round'])('%s that has become a task
   const isRound = what === 'a round';
 
   /** Makes a task of a saga that waits, and repeats the call that has made it. */
-  async function waiting(forks: 'refuse' | undefined, after: () => Steps<string>) {
+  async function waiting(after: () => Steps<string>) {
     const clock = testClock();
-    const order = saga({ name: 'order', version: '1', ...(forks && { forks }) }, function* () {
+    const order = saga({ name: 'order', version: '1' }, function* () {
       if (isRound) yield* asks('go');
       yield* sleep(wait);
       return yield* after();
@@ -37,7 +37,7 @@ describe.each(['a first call with a key', 'a round'])('%s that has become a task
   }
 
   test('is the task although its wait is over', async () => {
-    const { clock, repeat, taskId } = await waiting('refuse', function* () {
+    const { clock, repeat, taskId } = await waiting(function* () {
       return yield* step('ship', () => 'done');
     });
     expect(await repeat()).toMatchObject({ taskId });
@@ -48,7 +48,7 @@ describe.each(['a first call with a key', 'a round'])('%s that has become a task
   test.each([0, 2])('is the task while its step runs, behind %i others', async (others) => {
     const running = deferred<void>();
     const end = deferred<void>();
-    const definition = { name: 'order', version: '1', forks: 'refuse', task: 'prefer' } as const;
+    const definition = { name: 'order', version: '1', task: 'prefer' } as const;
     const order = saga(definition, function* () {
       if (isRound) yield* asks('go');
       for (let at = 0; at < others; at += 1) yield* step(`pack${at}`, () => undefined);
@@ -69,7 +69,7 @@ describe.each(['a first call with a key', 'a round'])('%s that has become a task
 
   test('does nothing when the task is cancelled', async () => {
     const acted: string[] = [];
-    const { client, clock, repeat, taskId } = await waiting(undefined, function* () {
+    const { client, clock, repeat, taskId } = await waiting(function* () {
       yield* step('mail', () => void acted.push('mail'));
       return 'done';
     });
@@ -82,7 +82,7 @@ describe.each(['a first call with a key', 'a round'])('%s that has become a task
   });
 
   test('leaves the answer to the task', async () => {
-    const { client, clock, repeat, taskId } = await waiting('refuse', function* () {
+    const { client, clock, repeat, taskId } = await waiting(function* () {
       return (yield* asks('size')).size;
     });
     clock.now += wait;
@@ -99,7 +99,7 @@ const charges = (acted: string[]) =>
 
 test('a repeated first call with answers leaves the questions of its task open', async () => {
   const acted: string[] = [];
-  const definition = { name: 'order', version: '1', forks: 'refuse', task: 'prefer' } as const;
+  const definition = { name: 'order', version: '1', task: 'prefer' } as const;
   const order = saga(definition, function* () {
     yield* charges(acted);
     const { size } = yield* asks('size');
@@ -117,8 +117,8 @@ test('a repeated first call with answers leaves the questions of its task open',
   expect(acted).toEqual(['charge', 'ship L']);
 });
 
-test('a first call with a key is the task of a later round, although the saga accepts forks', async () => {
-  const definition = { name: 'order', version: '1', forks: 'accept', task: 'prefer' } as const;
+test('a first call with a key is the task of a later round, although the saga has `reuse`', async () => {
+  const definition = { name: 'order', version: '1', reuse: 'ok', task: 'prefer' } as const;
   const order = saga(definition, function* () {
     yield* asks('go');
     yield* charges([]);
@@ -135,7 +135,7 @@ test('a first call with a key is the task of a later round, although the saga ac
 
 test('a round is the task that a repeated first call has made of it', async () => {
   const clock = testClock();
-  const definition = { name: 'order', version: '1', forks: 'refuse', task: 'prefer' } as const;
+  const definition = { name: 'order', version: '1', task: 'prefer' } as const;
   const order = saga(definition, function* () {
     yield* asks('go');
     yield* charges([]);

@@ -13,7 +13,7 @@ export interface Order {
 }
 
 export interface OrderOptions {
-  readonly forks?: 'refuse' | 'accept';
+  readonly reuse?: 'ok';
   /** IDs of its questions. */
   readonly asks?: readonly string[];
   readonly fails?: boolean;
@@ -24,9 +24,9 @@ export interface OrderOptions {
 
 /** A saga that charges, and then fails or asks. */
 export function ordering(options: OrderOptions = {}): Order {
-  const { forks = 'refuse', asks = ['size'], fails = false, timeout, task } = options;
+  const { reuse, asks = ['size'], fails = false, timeout, task } = options;
   const acted: string[] = [];
-  const definition = { name: 'order', version: '1', forks, ...(task && { task }) } as const;
+  const definition = { name: 'order', version: '1', reuse, ...(task && { task }) } as const;
   const order = saga(definition, function* () {
     yield* step('charge', ({ idempotencyKey }) => void acted.push(idempotencyKey), {
       compensate: () => void acted.push('undo'),

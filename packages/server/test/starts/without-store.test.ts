@@ -16,7 +16,7 @@ const pay = saga({ name: 'pay', version: '1', input }, function* () {
   yield* charge;
   return 'paid';
 });
-const undoing = saga({ name: 'undoing', version: '1', forks: 'accept', input }, function* () {
+const undoing = saga({ name: 'undoing', version: '1', reuse: 'ok', input }, function* () {
   yield* charge;
   return 'paid';
 });

@@ -29,4 +29,4 @@ const machine = setup({
   output: 'Done.',
 });
 
-export const refund = machineSaga({ name: 'refund', version: '1', forks: 'accept' }, machine);
+export const refund = machineSaga({ name: 'refund', version: '1', reuse: 'ok' }, machine);

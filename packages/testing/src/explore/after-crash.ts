@@ -80,7 +80,7 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
     what:
       `'${id}' happened in a request that died, the repeated request failed, and nothing undoes or names '${id}'. ` +
       "Add `unknown: 'compensate'` to the step, whose `compensate` then finds the effect by stepKey, or at least `compensate`, so that the saga reports the step. " +
-      `Only a guard knows of interrupted requests: declare forks: 'refuse'. ${unlessHarmless(id, 'the effect')}.`,
+      `Only a store knows of interrupted requests: remove reuse: 'ok' and store: false. ${unlessHarmless(id, 'the effect')}.`,
     expects,
   };
 }

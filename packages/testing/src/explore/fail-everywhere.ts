@@ -1,3 +1,4 @@
+import { isSingleUse } from '../script/test-options.ts';
 import type { Rule } from '../script/script-rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless, nameOf } from './crash-everywhere.ts';
@@ -18,7 +19,7 @@ import { forgotten, keptUndone } from './nothing-forgotten.ts';
  * must undo every effect in reverse order, or name it as uncompensated.
  *
  * In the simplest case that calls it, each undo also loses its response once, and must then use the
- * same key again. It also fails each time, and must then be named. If the saga accepts forks, the
+ * same key again. It also fails each time, and must then be named. If its tokens may be used again, the
  * process also dies once after the undo, and then nothing fails: the saga must not complete without
  * the effect. `check` does not receive runs whose undo fails.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
@@ -105,9 +106,7 @@ function furtherCasesOf(cases: readonly Case[], ran: ReadonlyMap<Case, Explored>
       fault: [...fault, rule],
       rank: 3 + index,
     }));
-    return script.saga.forks === 'refuse'
-      ? further
-      : [...further, onceOnly(id, base, ran.get(base))];
+    return isSingleUse(script) ? further : [...further, onceOnly(id, base, ran.get(base))];
   });
 }
 

@@ -1,3 +1,4 @@
+import { isSingleUse } from '../script/test-options.ts';
 import { edgesOf } from '../script/form-edges.ts';
 import { formOf, type Content } from '../script/form-content.ts';
 import type { SagaRun } from '../run/saga-run.ts';
@@ -41,9 +42,9 @@ export interface ForkReport extends ExploreReport {
 export type ForkCheck = (fork: SagaRun, first: SagaRun) => unknown;
 
 /**
- * Uses each token of a run again after its end, with the same answers and with others. Under
- * `forks: 'refuse'` the same request must get the same response and run nothing again, and another
- * request must be refused. Without a guard, each repeated effect must use its idempotency key.
+ * Uses each token of a run again after its end, with the same answers and with others. With a
+ * store, the same request must get the same response and run nothing again, and another request
+ * must be refused. Under `reuse: 'ok'`, or with `store: false`, each repeated effect must use its idempotency key.
  *
  * The report lists what forks undid after the saga ended. Only `check` can decide if that does
  * harm.
@@ -122,10 +123,9 @@ async function forked(
     (step) => first.status === 'completed' && before.has(`do:${step}`),
   );
   const seen: Fork = { id, turn: point.turn, answer, status: fork.status, undone, again };
-  const violation =
-    test.saga.forks === 'refuse'
-      ? guarded(first, fork, answer, world.ledger.runs - ran)
-      : (firstCareless(world, options) ?? mistakeIn(fork));
+  const violation = isSingleUse(test)
+    ? guarded(first, fork, answer, world.ledger.runs - ran)
+    : (firstCareless(world, options) ?? mistakeIn(fork));
   const found = violation ?? (await checked(() => options.check?.(fork, first)));
   if (found === undefined) return { fork: seen, finding: undefined };
   const place = id === undefined ? `back(${first.points.length - index})` : `at(${toSource(id)})`;
@@ -151,10 +151,10 @@ function guarded(
   if (runs > 0) {
     const done = first.effects.reduce((all, effect) => all + effect.runs, -runs);
     const expects = `expect(fork.effects.reduce((all, { runs }) => all + runs, 0)).toBe(${done});`;
-    return { what: 'steps run again, though the saga refuses forks.', expects };
+    return { what: 'steps run again, although each token counts once.', expects };
   }
   if (answer !== undefined) {
-    const what = `it is ${fork.status}, though the saga refuses forks.`;
+    const what = `it is ${fork.status}, although each token counts once.`;
     return fork.status === 'refused'
       ? undefined
       : { what, expects: "expect(fork.status).toBe('refused');" };

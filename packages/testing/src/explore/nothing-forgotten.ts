@@ -118,7 +118,7 @@ export function keptUndone(
   if (undone === undefined) return undefined;
   const what =
     `it completed without the effect of '${undone}': a request that died had undone '${undone}', and the repeated request did ` +
-    "not fail. With forks: 'refuse', the guard stores the failure before any undo. Without a guard, catch the error, yield* " +
+    'not fail. If each token counts once, the store keeps the failure before any undo. Otherwise, catch the error, yield* ' +
     `checkpoint(), and throw the error again. If the missing effect does no harm, pass { harmless: ['${undone}'] }.`;
   return { what, expects: "expect(run.status).toBe('failed');" };
 }

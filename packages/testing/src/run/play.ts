@@ -1,3 +1,4 @@
+import { isSingleUse } from '../script/test-options.ts';
 import { NeedsMissing, ReplayMismatch, SagaHostError, TokenRefused } from '@mcp-saga/server';
 import type { ClientStep, Program, SagaTurn, StepAnswer, SuspendedTurn } from '@mcp-saga/server';
 import { present } from '@mcp-saga/server/internal';
@@ -74,8 +75,7 @@ async function playTurns(
     const traced = world.trace.length;
     world.clock.reset(time);
     world.sealedAt.set(token, time);
-    const { generation } = world;
-    const point = { turn: turn.turn, token, asked, time, generation, traced, ...present({ due }) };
+    const point = { turn: turn.turn, token, asked, time, traced, ...present({ due }) };
     // Without an answer, the run ends here, and its world keeps the token.
     points.push({ ...point, answers: [] });
     request = await nextRequest(program, world, turn);
@@ -100,7 +100,6 @@ async function served(
   request: TestRequest,
 ): Promise<SagaTurn | Extract<Ended, { status: 'refused' }>> {
   world.outside.beginTurn();
-  const { generation } = world;
   const time = world.clock.now();
   for (;;) {
     const effects = world.ledger.runs;
@@ -115,7 +114,6 @@ async function served(
     }
     // The repeated request starts at the same time. `restart` tests other times.
     world.clock.reset(time);
-    world.generation = generation;
     if (request.type === 'start' && world.ledger.runs > effects) world.restarts += 1;
     else for (const id of world.undone) world.undoneInVain.add(id);
   }
@@ -179,10 +177,10 @@ function dueIn(
  * `true` if a queue continues the saga. A client without a wait after its first turn may not have
  * its token.
  */
-function isWoken({ forks }: Program, { options, clock }: World, turn: SuspendedTurn): boolean {
+function isWoken(saga: Program, { options, clock }: World, turn: SuspendedTurn): boolean {
   const { steps, turn: number, retryAfterMs = 0, due = Infinity } = turn;
   const isDue = steps.length === 0 ? number > 1 || retryAfterMs > 0 : due <= clock.now();
-  return options.queue === true && forks === 'refuse' && isDue;
+  return options.queue === true && isSingleUse({ saga, options }) && isDue;
 }
 
 /** Questions for the next request. Advances the clock if no answer is due yet. */

@@ -48,7 +48,7 @@ export class Serving {
   constructor(program: Program, world: World, before?: Serving) {
     this.#program = program;
     this.#key = before === undefined ? generateKey() : before.#key;
-    if (program.forks === undefined) return;
+    if (world.options.store === false) return;
     this.#store = (before === undefined ? undefined : before.#store) ?? lastingStore(world);
   }
 
@@ -133,7 +133,7 @@ export class Serving {
  * response.
  */
 function lastingStore({ clock }: World): SagaStore {
-  // A shared store of production accepts tokens from before its first saga with `forks`.
+  // A shared store of production accepts tokens from before its first guarded turn.
   const store = memoryStore({ clock: () => clock.now(), olderTokens: 'accept' });
   const expiresAtMs = Number.MAX_SAFE_INTEGER;
   return {

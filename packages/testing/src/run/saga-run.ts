@@ -221,7 +221,6 @@ export function worldAt(
   const world = new World(before.options, before.rules.all, before);
   world.clock.reset(point.time);
   world.turn = point.turn;
-  world.generation = point.generation;
   world.restarts = before.restarts;
   world.mayMismatch = before.mayMismatch;
   world.autoAnswer = before.autoAnswer;

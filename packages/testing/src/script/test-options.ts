@@ -39,11 +39,16 @@ export interface TestSagaOptions {
    */
   readonly user?: User;
   /**
-   * Lets a queue run each turn that it may run under `forks: 'refuse'`. There is no request then,
-   * so its steps get no `user`.
+   * Lets a queue run each turn that it may run, but not of a saga with `reuse: 'ok'`. There is no
+   * request then, so its steps get no `user`.
    * @default false
    */
   readonly queue?: boolean;
+  /**
+   * `false`: the host has no store, so a client may use older tokens again, and undos, `pivot`, and
+   * `once` are refused. Set it if production has no store either. Default: a store in memory.
+   */
+  readonly store?: false;
   /** Sagas to continue as. */
   readonly sagas?: readonly Program[];
   /**
@@ -71,6 +76,7 @@ export const testSagaNames: NamesOf<TestSagaOptions> = {
   services: true,
   user: true,
   queue: true,
+  store: true,
   sagas: true,
   providers: true,
   before: true,
@@ -78,6 +84,17 @@ export const testSagaNames: NamesOf<TestSagaOptions> = {
   host: true,
   maxTurns: true,
 };
+
+/** `true` if each token of a saga counts once in its test. */
+export function isSingleUse({
+  saga,
+  options,
+}: {
+  readonly saga: Program;
+  readonly options: TestSagaOptions;
+}): boolean {
+  return saga.reuse !== 'ok' && options.store !== false;
+}
 
 /** Arguments of a saga, before its schema parses them. */
 export type InputOf<P extends Program> = P extends { readonly input: infer I extends Schema }

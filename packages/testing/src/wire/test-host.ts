@@ -6,6 +6,7 @@ import {
   type McpServerLike,
   type SagaHost,
   type SagaHostOptions,
+  type SagaStore,
 } from '@mcp-saga/server';
 import type { User } from '@mcp-saga/server/internal';
 import type * as sdkModule from '@modelcontextprotocol/server';
@@ -18,8 +19,10 @@ import { WireClient, type WireClientOptions } from './wire-client.ts';
 import { WireWorld, wiredProgram } from './wired-program.ts';
 
 /** Options of a host under test: those of production, and a clock. */
-export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas'> {
+export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas' | 'store'> {
   readonly sagas: SagaHostOptions['sagas'];
+  /** Store of the host. `false`: it has none. Default: used tokens are kept in memory. */
+  readonly store?: SagaStore | false;
   /** Start of its clock: a date, or milliseconds since the epoch. @default 2030-01-15T12:00:00Z */
   readonly clock?: Date | number;
 }
@@ -227,22 +230,22 @@ function rejection(signal: AbortSignal): Promise<never> {
 }
 
 function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
-  const { sagas, clock: _, ...given } = options;
+  const { sagas, clock: _, store, ...given } = options;
   const { clock } = world;
   const now = (): number => clock.now();
-  const isGuarded = sagas.some(({ forks }) => forks === 'refuse');
+  const isGuarded = store === undefined && sagas.some(({ reuse }) => reuse !== 'ok');
+  const hasTasks = sagas.some(({ task }) => task !== undefined);
   const shared: Omit<SagaHostOptions, 'sagas'> = {
     audience: 'test',
     ...(isGuarded ? { guard: { store: memoryStore({ clock: now }) } } : {}),
-    ...(sagas.some(({ task }) => task !== undefined)
-      ? { tasks: { store: memoryStore({ clock: now }) } }
-      : {}),
+    ...(hasTasks && !store ? { tasks: { store: memoryStore({ clock: now }) } } : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
+    ...(store ? { store } : {}),
     ...given,
     anonymous: {
       calls: 'accept',
       resumableRequests: 'accept',
-      ...(sagas.some(({ task }) => task !== undefined) && { tasks: 'accept' }),
+      ...(hasTasks && { tasks: 'accept' }),
       ...given.anonymous,
     },
     testing: {

@@ -12,7 +12,7 @@ type Kept<T> = { readonly entry: T; standing: boolean };
  * import { saga, step } from '@mcp-saga/server';
  *
  * const charges = new Provider<number>();
- * const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+ * const order = saga({ name: 'order', version: '1', reuse: 'ok' }, function* () {
  *   yield* step('charge', ({ idempotencyKey }) => charges.do(idempotencyKey, 900), {
  *     compensate: ({ stepKey }) => charges.undo(stepKey),
  *   });

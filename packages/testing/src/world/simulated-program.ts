@@ -10,9 +10,8 @@ import type { TraceEvent } from '../report/trace.ts';
 export function simulatedProgram(staged: Program, world: World): Program {
   return wrapProgram(staged, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
-      const outcome = await program.advance(state, answers, simulatedRuntime(runtime, world), end);
-      if (outcome.status === 'continued') world.generation += 1;
-      return outcome;
+      world.generation = runtime.saga.generation;
+      return await program.advance(state, answers, simulatedRuntime(runtime, world), end);
     },
   }));
 }

@@ -34,7 +34,6 @@ export interface Point {
   readonly asked: readonly ClientStep[];
   readonly answers: readonly StepAnswer[];
   readonly time: number;
-  readonly generation: number;
   /** When the saga continues without an answer, in milliseconds since the epoch. Absent: never. */
   readonly due?: number;
   /** Length of the trace, with the questions. */
@@ -104,6 +103,7 @@ export class World {
   foresee: ((id: string) => readonly Rule[]) | undefined;
   readonly used: Map<Rule, number> = new Map();
   turn = 1;
+  /** How often the saga of the last turn has continued as another. */
   generation = 0;
   /**
    * Number of first requests that died after an effect. The client starts again, with new

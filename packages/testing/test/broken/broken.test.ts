@@ -256,7 +256,7 @@ describe('a saga that does too much or too little', () => {
     expect(message).toMatch(
       /^When 'bake' fails, but only until the process dies after the undo of 'charge': it completed without the effect of 'charge'/,
     );
-    expect(message).toContain("With forks: 'refuse', the guard stores the failure");
+    expect(message).toContain('the store keeps the failure before any undo');
     expect(message).toContain("new Error('refused'), { times: 1 })\n      .crash.after('~charge')");
     expect(await failEverywhere(testSaga(keepsFailure, { before: bank.reset }))).toEqual({
       cases: 12,

@@ -52,7 +52,7 @@ function holding(undo: {
   readonly unknown?: 'compensate';
 }): Saga<undefined, undefined> {
   const name = undo.compensate === undefined ? 'leavesUnknown' : 'failsUnknown';
-  return saga({ name, version: '1', forks: 'refuse' }, function* () {
+  return saga({ name, version: '1' }, function* () {
     yield* step('hold', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
       compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
       ...undo,
@@ -104,17 +104,14 @@ export const trustsOrder = saga({ name: 'trustsOrder', version: '1' }, function*
 });
 
 /** Forgets to say how a charge is undone. */
-export const forgetsUndo = saga(
-  { name: 'forgetsUndo', version: '1', forks: 'refuse' },
-  function* () {
-    yield* checkpoint();
-    yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey));
-    const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
-    if (!sure) throw new Error('not sure');
-    yield* step('ship', () => undefined);
-    return 'shipped';
-  },
-);
+export const forgetsUndo = saga({ name: 'forgetsUndo', version: '1' }, function* () {
+  yield* checkpoint();
+  yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey));
+  const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
+  if (!sure) throw new Error('not sure');
+  yield* step('ship', () => undefined);
+  return 'shipped';
+});
 
 /** Charges, and reports no unknown outcome. */
 export const forgetsUnknown = saga({ name: 'forgetsUnknown', version: '1' }, function* () {
@@ -124,22 +121,20 @@ export const forgetsUnknown = saga({ name: 'forgetsUnknown', version: '1' }, fun
 });
 
 /** Charges without the key. */
-export const chargesWithoutKey = saga({ name: 'chargesWithoutKey', version: '1' }, function* () {
+const careless = { name: 'chargesWithoutKey', version: '1', reuse: 'ok' } as const;
+export const chargesWithoutKey = saga(careless, function* () {
   yield* checkpoint();
   yield* step('charge', () => bank.charge(900));
   return 'charged';
 });
 
 /** Refunds without a key in each attempt. */
-export const refundsWithoutKey = saga(
-  { name: 'refundsWithoutKey', version: '1', forks: 'refuse' },
-  function* () {
-    yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
-      compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
-    });
-    throw new Error('not sure');
-  },
-);
+export const refundsWithoutKey = saga({ name: 'refundsWithoutKey', version: '1' }, function* () {
+  yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+    compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
+  });
+  throw new Error('not sure');
+});
 
 /** Charges before its client has a token. */
 export const chargesAtOnce = saga({ name: 'chargesAtOnce', version: '1' }, function* () {
@@ -192,7 +187,7 @@ export const trustsNote = saga({ name: 'trustsNote', version: '1' }, function* (
 });
 
 function baking(body: () => Generator<unknown, void>): Saga<undefined, undefined> {
-  const options = { version: '1', forks: 'accept' } as const;
+  const options = { version: '1', reuse: 'ok' } as const;
   return saga({ name: body.name, ...options }, function* () {
     yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
       compensate: ({ stepKey }) => void bank.charges.splice(bank.charges.indexOf(stepKey), 1),
@@ -226,18 +221,15 @@ export const keepsFailure = baking(function* keepsFailure() {
 export const holds = new Provider<string>();
 
 /** Undoes by the key of the undo, under which nothing was done. */
-export const undoesItself = saga(
-  { name: 'undoesItself', version: '1', forks: 'refuse' },
-  function* () {
-    yield* step('hold', ({ idempotencyKey }) => holds.do(idempotencyKey, 'a room'), {
-      compensate: ({ outcome, stepKey, idempotencyKey }) =>
-        holds.undo(outcome === 'done' ? idempotencyKey : stepKey),
-      unknown: 'compensate',
-    });
-    yield* step('pay', () => 'paid');
-    return 'held';
-  },
-);
+export const undoesItself = saga({ name: 'undoesItself', version: '1' }, function* () {
+  yield* step('hold', ({ idempotencyKey }) => holds.do(idempotencyKey, 'a room'), {
+    compensate: ({ outcome, stepKey, idempotencyKey }) =>
+      holds.undo(outcome === 'done' ? idempotencyKey : stepKey),
+    unknown: 'compensate',
+  });
+  yield* step('pay', () => 'paid');
+  return 'held';
+});
 
 /** Asks until the user is sure, and relies on a first "yes". */
 export const asksTwice = saga({ name: 'asksTwice', version: '1' }, function* () {

@@ -39,7 +39,7 @@ export function bookOf(changes: Changes = {}): Program {
 /** Holds a room, and seals by which name it is given back. */
 export function named(pays = 'pay'): Program {
   const giveBack = compensator('giveBack', z.object({ id: z.string() }), () => undefined);
-  return saga({ name: 'book', version: '1', input, forks: 'accept' }, function* () {
+  return saga({ name: 'book', version: '1', input, reuse: 'ok' }, function* () {
     const { id } = yield* step('hold', () => ({ id: 'r-4711' }), {
       compensate: giveBack.for(({ result }) => ({ id: result.id })),
     });
@@ -106,5 +106,5 @@ export function machineOf({ pays = 'pay', asks = 'book', hello = 'Hello' }: Chan
     },
     output: ({ context: { room } }) => `${room} is booked`,
   });
-  return machineSaga({ name: 'rooms', version: '1', forks: 'accept', input }, machine);
+  return machineSaga({ name: 'rooms', version: '1', reuse: 'ok', input }, machine);
 }

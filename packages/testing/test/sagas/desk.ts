@@ -119,4 +119,4 @@ const machine = setup({
   output: ({ context: { first, payer, text } }) => `${first} ${payer} ${text}`,
 });
 
-export const desk: Program = machineSaga({ name: 'desk', version: '1', forks: 'accept' }, machine);
+export const desk: Program = machineSaga({ name: 'desk', version: '1', reuse: 'ok' }, machine);

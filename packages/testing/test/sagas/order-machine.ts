@@ -33,7 +33,4 @@ const machine = setup({
 /**
  * Asks, then charges and ships in one turn; where that fails it ends in an error, and is undone.
  */
-export const orderMachine = machineSaga(
-  { name: 'order_machine', version: '1', forks: 'refuse' },
-  machine,
-);
+export const orderMachine = machineSaga({ name: 'order_machine', version: '1' }, machine);

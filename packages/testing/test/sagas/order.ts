@@ -10,7 +10,6 @@ export const order = saga(
     name: 'order',
     version: '1',
     input: z.object({ cents: z.number().int().positive() }),
-    forks: 'refuse',
   },
   function* ({ cents }) {
     const payment = yield* step(

@@ -13,7 +13,6 @@ export const parcelService: Program = saga(
     name: 'parcel_service',
     version: '1',
     input: z.object({ cents: z.number() }),
-    forks: 'refuse',
     task: 'prefer',
   },
   function* ({ cents }) {

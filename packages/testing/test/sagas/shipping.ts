@@ -24,14 +24,15 @@ export interface ShippingChanges {
   readonly fee?: number;
   readonly says?: string;
   readonly input?: z.ZodObject;
-  readonly forks?: 'refuse' | 'accept';
+  readonly reuse?: 'ok' | undefined;
   /** Whether it ships once at the most. */
   readonly once?: boolean;
 }
 
 /** Charges, asks where it is much, ships and says so; charges back where the user is not sure. */
 export function shippingOf(changes: ShippingChanges = {}): Program {
-  const { once = false, forks = 'accept' } = changes;
+  const { once = false } = changes;
+  const reuse = 'reuse' in changes ? changes.reuse : 'ok';
   const { version = '1', previous = [], question = 'sure', asksFrom = 500, fee = 0 } = changes;
   const {
     message = 'Ship it?',
@@ -134,7 +135,7 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
     {
       name: 'shipping',
       version,
-      forks,
+      reuse,
       input: input as never,
       previous: previous.map((saga) => ({ saga })),
     },

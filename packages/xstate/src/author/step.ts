@@ -57,7 +57,7 @@ export interface StepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndE
  * idempotency key of its own.
  *
  * With `compensate`, the step is undone if the machine ends in an error, is cancelled, or reaches a
- * final state tagged `compensate`. The saga must then declare `forks`.
+ * final state tagged `compensate`. The host then needs a store.
  * @example
  * ```ts
  * const charge = step(

@@ -282,8 +282,8 @@ function hasFailed(end: StepEnd): end is Extract<StepEnd, { readonly type: 'fail
   return end.type === 'failed' || end.type === 'unknown';
 }
 
-/** Returns `true` for an effect with an undo or `once`, for which the saga must declare `forks`. */
-export function needsForks(logic: object): boolean {
+/** Returns `true` for an effect with an undo or `once`, which needs a store. */
+export function needsStore(logic: object): boolean {
   const spec = effectOf(logic);
   return spec !== undefined && isVitalStep(spec);
 }

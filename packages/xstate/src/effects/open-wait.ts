@@ -150,7 +150,7 @@ function waitProgram(
   return generatorProgram({
     name: kind,
     input: undefined,
-    declaresForks: true,
+    acceptsReuse: true,
     onMismatch: 'fail',
     body: function* (): Steps<unknown> {
       const steps = toSteps(path, input);

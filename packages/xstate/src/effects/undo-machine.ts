@@ -125,7 +125,7 @@ function standIn(
   return generatorProgram({
     name: options.name,
     input: undefined,
-    declaresForks: true,
+    acceptsReuse: true,
     onMismatch: 'compensate',
     body: () => replayEffects(options, ledger.entries, cause),
   });

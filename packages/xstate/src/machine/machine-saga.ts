@@ -11,9 +11,10 @@ import {
   AuthoringError,
   assertKnownOptions,
   sagaOptionNames,
-  type NeedsForks,
+  type StoreNeed,
+  type StoreOptions,
 } from '@mcp-saga/core/program';
-import { needsForks } from '../effects/machine-effects.ts';
+import { needsStore } from '../effects/machine-effects.ts';
 import { logicsOf } from './list-logics.ts';
 import { machineProgram } from './machine-program.ts';
 import type { MigrationSource } from '../model/machine-options.ts';
@@ -100,13 +101,12 @@ export function machineSaga<
   M extends AnyStateMachine,
   I extends Schema | undefined = undefined,
   O extends Schema | undefined = undefined,
+  Reuse extends 'ok' | undefined = undefined,
   CommitEach extends boolean | undefined = false,
 >(
-  options: MachineSagaOptions<I, O> & {
-    readonly commitEach?: CommitEach;
-  } & NeedsForks<never, CommitEach>,
+  options: MachineSagaOptions<I, O> & StoreOptions<Reuse, CommitEach>,
   machine: M & MachineProblem<M, I, O>,
-): MachineSaga<I, O> {
+): MachineSaga<I, O> & StoreNeed<never, Reuse, CommitEach> {
   assertKnownOptions('machineSaga', Object(options).name, options, {
     ...sagaOptionNames,
     drift: true,
@@ -133,17 +133,10 @@ export function machineSaga<
   const names = new Map(
     logics.map((named): [object, string] => [named.logic, named.name]).toReversed(),
   );
-  const undeclared =
-    options.forks === undefined ? logics.find(({ logic }) => needsForks(logic)) : undefined;
-  if (undeclared !== undefined) {
-    throw new AuthoringError(
-      `Saga '${name}' must declare forks, since its step '${undeclared.name}' compensates or runs once: ` +
-        "forks: 'refuse' with a guard on the host, or forks: 'accept' if older tokens may be reused safely.",
-      { anchor: 'missing-forks' },
-    );
-  }
-  return {
+  const isGuarded = options.reuse !== 'ok' && logics.some(({ logic }) => needsStore(logic));
+  const program: MachineSaga<I, O> = {
     ...base,
+    ...(isGuarded ? { needsStore: true as const } : {}),
     ...machineProgram(
       {
         name,
@@ -157,6 +150,8 @@ export function machineSaga<
       base,
     ),
   };
+  // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here
+  return program as typeof program & StoreNeed<never, Reuse, CommitEach>;
 }
 
 /**

@@ -102,7 +102,7 @@ export function refundSaga(
     },
     output: ({ context }) => context.said,
   });
-  return machineSaga({ name: 'refund', version: '1', forks: 'accept', ...settings }, machine);
+  return machineSaga({ name: 'refund', version: '1', reuse: 'ok', ...settings }, machine);
 }
 
 /** Saga with two approvals and an event in parallel regions. */

@@ -236,7 +236,7 @@ export function programOf(
   options: Pick<MachineSagaOptions<undefined, undefined>, 'migrate' | 'drift'> = {},
 ): Program {
   const machine = makeMachine(chart, world, edit);
-  return machineSaga({ name: 'walk', version: '1', forks: 'accept', ...options }, machine as never);
+  return machineSaga({ name: 'walk', version: '1', reuse: 'ok', ...options }, machine as never);
 }
 
 /**

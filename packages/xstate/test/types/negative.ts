@@ -93,6 +93,4 @@ machineSaga({ name: 'a', version: '1', output: z.object({ count: z.string() }) }
 // @ts-expect-error -- no version
 machineSaga({ name: 'a' }, setup({ types: { output: {} as string } }).createMachine({}));
 const ends = setup({ types: { output: {} as string } }).createMachine({});
-// @ts-expect-error -- no guard for the state after each step
 machineSaga({ name: 'a', version: '1', commitEach: true }, ends);
-machineSaga({ name: 'a', version: '1', commitEach: true, forks: 'refuse' }, ends);

@@ -129,7 +129,7 @@ export const helpers = {
 same<(typeof helpers)['unsure'], StepLogic<unknown, undefined>>(true);
 
 const saga = machineSaga(
-  { name: 'typed', version: '1', forks: 'accept', input: z.object({ topic: z.string() }) },
+  { name: 'typed', version: '1', reuse: 'ok', input: z.object({ topic: z.string() }) },
   machine,
 );
 same<typeof saga.output, undefined>(true);

@@ -34,7 +34,7 @@ const receiving =
   };
 
 let link = '';
-const waits = saga({ name: 'waits', version: '1', forks: 'refuse' }, function* () {
+const waits = saga({ name: 'waits', version: '1' }, function* () {
   yield* approval('manager', {
     message: 'Go on?',
     link: 'accept',

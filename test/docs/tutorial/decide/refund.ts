@@ -8,7 +8,7 @@ const minute = 60_000;
 
 // #region decide
 export const refund = saga(
-  { name: 'refund', version: '1', description: 'Refunds an order', input, forks: 'refuse' },
+  { name: 'refund', version: '1', description: 'Refunds an order', input },
   function* ({ order }) {
     const { euros } = yield* elicit('amount', {
       message: `Refund how many euros for ${order}?`,

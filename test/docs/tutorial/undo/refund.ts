@@ -7,7 +7,7 @@ const input = z.object({ order: z.string() });
 
 // #region undo
 export const refund = saga(
-  { name: 'refund', version: '1', description: 'Refunds an order', input, forks: 'refuse' },
+  { name: 'refund', version: '1', description: 'Refunds an order', input },
   function* ({ order }) {
     const { euros } = yield* elicit('amount', {
       message: `Refund how many euros for ${order}?`,

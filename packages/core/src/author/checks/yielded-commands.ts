@@ -1,6 +1,6 @@
 /**
  * Checks at compile time. The types of the yielded commands are a union, from which these types
- * read what the body does: whether it needs `forks`, yields what is no command, or returns what
+ * read what the body does: whether it needs a store, yields what is no command, or returns what
  * does not fit. A failed check is a sentence in the type of the argument, because that is what an
  * editor shows.
  */
@@ -8,26 +8,48 @@ import type {
   AskingCommand,
   asksClient,
   Command,
-  ForkSensitiveCommand,
-  forkSensitive,
+  GuardedCommand,
+  needsStore,
 } from '../../model/command.ts';
 
-/**
- * Requires `forks` in the options of a saga whose body yields a command that compensates, pivots,
- * or runs once, and `forks: 'refuse'` in those of a saga that commits each step.
- */
-export type NeedsForks<Y, CommitEach extends boolean | undefined = false> = NeedsGuard<CommitEach> &
-  (IsForkSensitive<Y> extends true ? { readonly forks: 'refuse' | 'accept' } : unknown);
+/** A saga with an undo, a pivot, or a step that runs once. Its host needs a store. */
+export interface NeedsStore {
+  // As in a guarded command: a list of sagas keeps both kinds.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly [needsStore]: any;
+}
 
-/** A `boolean` passes: only the run time knows its value. */
-type NeedsGuard<CommitEach extends boolean | undefined> = [CommitEach] extends [true]
-  ? { readonly forks: 'refuse' }
-  : unknown;
+/** Options of a saga whose values its type tells. */
+export interface StoreOptions<
+  Reuse extends 'ok' | undefined,
+  CommitEach extends boolean | undefined,
+> {
+  readonly reuse?: Reuse | undefined;
+  readonly commitEach?: CommitEach;
+}
 
 /**
- * `true` if a command, a generator, or an alternative of a union compensates, pivots, or runs once.
+ * `true` if the body `Y` and the options of a saga say that it needs a store. A `boolean` says
+ * nothing: only the run time knows its value.
  */
-export type IsForkSensitive<T> = Carries<T, typeof forkSensitive>;
+export type IsStoreNeeded<
+  Y,
+  Reuse extends 'ok' | undefined,
+  CommitEach extends boolean | undefined = false,
+> = [Reuse] extends ['ok'] ? false : [CommitEach] extends [true] ? true : IsGuarded<Y>;
+
+/** Type of a prompt, resource, or machine that needs a store; `unknown` if it needs none. */
+export type StoreNeed<
+  Y,
+  Reuse extends 'ok' | undefined,
+  CommitEach extends boolean | undefined = false,
+> = IsStoreNeeded<Y, Reuse, CommitEach> extends true ? NeedsStore : unknown;
+
+/**
+ * `true` if a command, a generator, or an alternative of a union compensates, pivots, or runs once,
+ * or is a saga that does.
+ */
+export type IsGuarded<T> = Carries<T, typeof needsStore>;
 
 /** `true` if a command, a generator, or an alternative of a union asks the client. */
 export type AsksClient<T> = Carries<T, typeof asksClient>;
@@ -46,11 +68,11 @@ type Carries<T, Key extends symbol> = [0] extends [1 & T]
 
 /**
  * Command of a group with the result `T`. It carries what the commands among the branches `B`
- * carry. A group that needs `forks` does not show that it asks: an undo contains no such group.
+ * carry. A group that needs a store does not show that it asks: an undo contains no such group.
  */
 export type GroupCommand<B, T> =
-  IsForkSensitive<BranchOf<B>> extends true
-    ? ForkSensitiveCommand<T>
+  IsGuarded<BranchOf<B>> extends true
+    ? GuardedCommand<T>
     : AsksClient<BranchOf<B>> extends true
       ? AskingCommand<T>
       : Command<T>;

@@ -1,7 +1,7 @@
 import { assertKnownOptions } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
-import type { NeedsForks } from '../checks/yielded-commands.ts';
+import type { StoreNeed, StoreOptions } from '../checks/yielded-commands.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -71,14 +71,17 @@ export function promptSaga<
   I extends Schema<PromptArguments, unknown> | undefined = undefined,
   Y = Command<unknown>,
   const R = string | PromptResult,
+  Reuse extends 'ok' | undefined = undefined,
   CommitEach extends boolean | undefined = false,
 >(
-  options: PromptOptions<I> & { readonly commitEach?: CommitEach } & NeedsForks<Y, CommitEach>,
+  options: PromptOptions<I> & StoreOptions<Reuse, CommitEach>,
   body: CheckedBody<BodyInput<I>, Y, R, string | PromptResult>,
-): PromptSaga<I> {
+): PromptSaga<I> & StoreNeed<Y, Reuse, CommitEach> {
   assertKnownOptions('promptSaga', Object(options).name, options, names);
   // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<BodyInput<I>, string | PromptResult>;
   const program = saga<I>(options as never, checked as never);
-  return { ...program, serves: 'prompt', body: checked };
+  const prompt: PromptSaga<I> = { ...program, serves: 'prompt', body: checked };
+  // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here
+  return prompt as typeof prompt & StoreNeed<Y, Reuse, CommitEach>;
 }

@@ -3,7 +3,7 @@ import { assertKnownOptions } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
-import type { NeedsForks } from '../checks/yielded-commands.ts';
+import type { StoreNeed, StoreOptions } from '../checks/yielded-commands.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -105,11 +105,12 @@ export function resourceSaga<
   const T extends string,
   Y = Command<unknown>,
   const R = string | ResourceResult,
+  Reuse extends 'ok' | undefined = undefined,
   CommitEach extends boolean | undefined = false,
 >(
-  options: ResourceOptions<T> & { readonly commitEach?: CommitEach } & NeedsForks<Y, CommitEach>,
+  options: ResourceOptions<T> & StoreOptions<Reuse, CommitEach>,
   body: CheckedBody<ResourceInput<T>, Y, R, string | ResourceResult>,
-): ResourceSaga<T> {
+): ResourceSaga<T> & StoreNeed<Y, Reuse, CommitEach> {
   assertKnownOptions('resourceSaga', Object(options).name, options, names);
   const { uriTemplate, mimeType, complete, ...rest } = options as ResourceOptions<T>;
   const template = toUriTemplate(uriTemplate);
@@ -118,12 +119,14 @@ export function resourceSaga<
   // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<ResourceInput<T>, string | ResourceResult>;
   const program = saga<typeof input>({ ...rest, input } as never, checked as never);
-  return {
+  const resource: ResourceSaga<T> = {
     ...program,
     serves: 'resource',
     resource: { template, ...present({ mimeType, complete }) },
     body: checked,
   };
+  // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here
+  return resource as typeof resource & StoreNeed<Y, Reuse, CommitEach>;
 }
 
 function assertCompletions({ text, variables }: UriTemplate, complete: object = {}): void {

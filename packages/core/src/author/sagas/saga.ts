@@ -8,9 +8,9 @@ import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';
-import type { Command, SagaBody } from '../../model/command.ts';
+import type { Command, needsStore, SagaBody } from '../../model/command.ts';
 import type { CheckedBody, Readable } from '../checks/checked-body.ts';
-import type { NeedsForks } from '../checks/yielded-commands.ts';
+import type { IsStoreNeeded, StoreOptions } from '../checks/yielded-commands.ts';
 import type { ClientNeed } from '../../values/errors.ts';
 import type { ContentBlock } from '../../model/content.ts';
 import type { PreviousProgram, Program } from '../../model/program.ts';
@@ -57,11 +57,12 @@ export interface SagaOptions<
   /** The schema of the result, if it is structured. */
   readonly output?: O | LooseFields;
   /**
-   * A token is like a saved game: without a guard, an older token can be used again. `refuse` needs
-   * a guard on the host. `accept`: older tokens may be reused safely; cannot `continueAs` a saga
-   * that refuses. Required for a saga that compensates.
+   * `ok`: a client may use older tokens again, as with a saved game. Steps after that token then run
+   * again, with other answers. Declare it if that does no harm: such a saga needs no store, and the
+   * store keeps nothing of it. Default: with the `store` of the host, each token counts once;
+   * without one, steps with an undo or `once` and pivots are refused.
    */
-  readonly forks?: 'refuse' | 'accept';
+  readonly reuse?: 'ok' | undefined;
   /**
    * Rejects the call before anything runs if the client lacks one of these, unless the model or the
    * host may answer.
@@ -85,7 +86,7 @@ export interface SagaOptions<
   readonly suspends?: false;
   /**
    * Commits after each step: a repeated request continues after the last finished step. Needs
-   * `forks: 'refuse'` and a guard, which stores a token for each step. Default `false`.
+   * a store, which keeps a token for each step. Default `false`.
    */
   readonly commitEach?: boolean;
   /**
@@ -125,13 +126,24 @@ export interface Saga<
   readonly body: SagaBody<BodyInput<I>, R>;
 }
 
+/** A saga with an undo, a pivot, or a `once` step. Its host needs a `store`. */
+export interface GuardedSaga<
+  I extends Schema | undefined,
+  O extends Schema | undefined,
+  R = BodyResult<O>,
+> extends Saga<I, O, R> {
+  // As in a guarded command: a list of sagas keeps both kinds, which it would not of an intersection.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly [needsStore]: any;
+}
+
 /** Names of the options that sagas, prompts, and resources share. */
 export const sharedNames = {
   name: true,
   version: true,
   title: true,
   description: true,
-  forks: true,
+  reuse: true,
   needs: true,
   commitEach: true,
   onMismatch: true,
@@ -161,7 +173,7 @@ export const sagaOptionNames: NamesOf<SagaOptions<undefined, undefined>> = {
  * @example
  * ```ts
  * const Order = z.object({ cents: z.number() });
- * const pay = saga({ name: 'pay', version: '1', input: Order, forks: 'refuse' }, function* ({ cents }) {
+ * const pay = saga({ name: 'pay', version: '1', input: Order }, function* ({ cents }) {
  *   const id = yield* step('charge', async (): Promise<string> => bank.charge(cents), {
  *     compensate: ({ result }) => bank.refund(result),
  *   });
@@ -174,11 +186,14 @@ export function saga<
   O extends Schema | undefined = undefined,
   Y = Command<unknown>,
   const R = BodyResult<O>,
+  Reuse extends 'ok' | undefined = undefined,
   CommitEach extends boolean | undefined = false,
 >(
-  options: SagaOptions<I, O> & { readonly commitEach?: CommitEach } & NeedsForks<Y, CommitEach>,
+  options: SagaOptions<I, O> & StoreOptions<Reuse, CommitEach>,
   body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>,
-): Saga<I, O, CallResult<O, R>> {
+): IsStoreNeeded<Y, Reuse, CommitEach> extends true
+  ? GuardedSaga<I, O, CallResult<O, R>>
+  : Saga<I, O, CallResult<O, R>> {
   assertKnownOptions('saga', Object(options).name, options, sagaOptionNames);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
@@ -201,19 +216,20 @@ export function saga<
   const { onMismatch = 'fail', commitEach = false } = options;
   // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<BodyInput<I>, CallResult<O, R>>;
-  return {
+  const program: Saga<I, O, CallResult<O, R>> = {
     name,
     version,
     title: options.title,
     description: options.description,
     input: options.input as I,
     output: options.output as O,
-    forks: options.forks,
     needs: options.needs ?? [],
     modelAnswers: options.modelAnswers,
     task: options.task,
     annotations: options.annotations,
     ...present({
+      reuse: options.reuse,
+      needsStore: commitEach || undefined,
       suspends: options.suspends,
       icons: options.icons,
       _meta: options['_meta'],
@@ -225,12 +241,15 @@ export function saga<
     ...generatorProgram({
       name,
       input: options.input,
-      declaresForks: options.forks !== undefined,
+      acceptsReuse: options.reuse === 'ok',
       ...present({ suspends: options.suspends }),
       onMismatch,
       body: checked,
     }),
   };
+  // Only the type has the key of a need.
+  // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here
+  return program as never;
 }
 
 /** Accepts any function that returns a generator. An async function cannot return a generator. */
@@ -258,12 +277,12 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
     needs = [],
     modelAnswers,
     task,
-    forks,
+    reuse,
     commitEach = false,
     onMismatch,
     previous = [],
   } = options;
-  assertOneOf(`forks of saga '${name}'`, forks, ['refuse', 'accept']);
+  assertOneOf(`reuse of saga '${name}'`, reuse, ['ok']);
   assertOneOf(`onMismatch of saga '${name}'`, onMismatch, ['fail', 'compensate']);
   if (
     !Array.isArray(previous) ||
@@ -273,10 +292,10 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
       `previous of saga '${name}' must be a list of older versions: [{ saga: old }].`,
     );
   }
-  if (commitEach && forks !== 'refuse') {
+  if (commitEach && reuse === 'ok') {
     throw new AuthoringError(
-      `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard stores the result of each step.`,
-      { anchor: 'missing-forks' },
+      `Saga '${name}' has commitEach and reuse: 'ok': the store keeps the result of each step only if each token counts once. Remove one of the two.`,
+      { anchor: 'missing-store' },
     );
   }
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {

@@ -54,7 +54,7 @@ export const step: Effect<StepSpec> = {
       ? ended(done.type, done.text)
       : { entry: { type: done.type }, value: undefined };
   },
-  needsForks: isVitalStep,
+  needsStore: isVitalStep,
 };
 
 /** `true` for a step that must not be lost, and not run twice. */

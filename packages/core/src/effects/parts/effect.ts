@@ -70,8 +70,8 @@ export interface Effect<S extends Spec> {
   readonly toValue?: (spec: S, type: EntryType, value: unknown) => object | undefined;
   /** Adds functions to a decoded value: the journal contains only data. */
   readonly revive?: (value: unknown, scope: Scope, journal: Journal) => unknown;
-  /** `true` if the saga has to declare `forks`. */
-  readonly needsForks?: (spec: S) => boolean;
+  /** `true` if the host needs a store. */
+  readonly needsStore?: (spec: S) => boolean;
   /** Time at which a wait ends, or a poll asks first (ms since the epoch). */
   readonly due?: (spec: S, since: number) => number;
   /** Time of failure with `StepTimedOut` (ms since the epoch). */

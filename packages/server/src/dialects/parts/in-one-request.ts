@@ -1,3 +1,4 @@
+import { mayHaveUndos } from '../../settings/host-parts.ts';
 import { TurnAborted } from '@mcp-saga/core';
 import type { StepAnswer } from '../../wire/step-answers.ts';
 import type { Caller } from '../../model/caller.ts';
@@ -25,7 +26,7 @@ interface OneRequest {
  * before the saga.
  *
  * If the client aborts, disconnects, or times out, the current turn ends before its next step, and
- * a saga with `forks` is undone at once: nobody has its token. A queue that knows the saga finishes
+ * a saga that may have undos is undone at once: nobody has its token. A queue that knows the saga finishes
  * the undo if this process dies, and continues a saga past its pivot.
  */
 export async function inOneRequest(
@@ -86,11 +87,11 @@ async function undoAbandoned(
   const { notifiesSuspended, hooks } = host.observer;
   const { token, turn, saga } = suspended;
   // The saga may have continued as another one.
-  const forks = host.registry.named(saga)?.forks;
-  const isRepeated = isResumed(call) && (forks === 'accept' || turn === first);
-  if (forks === undefined || isRepeated) return;
+  const program = host.registry.named(saga);
+  if (program === undefined || !mayHaveUndos(host, program)) return;
+  if (isResumed(call) && (program.reuse === 'ok' || turn === first)) return;
   try {
-    if (notifiesSuspended && forks === 'refuse') {
+    if (notifiesSuspended && program.reuse !== 'ok') {
       const opened = await openTurn(host, suspended);
       // A client whose key counts may repeat its call. The queue ends the saga if it does not.
       if (isNamed(opened.saga) || isPastPivot(opened)) return;

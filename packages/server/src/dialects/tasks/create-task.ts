@@ -2,7 +2,7 @@ import { present } from '@mcp-saga/core/program';
 import { canonicalize, createTokenId, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
 import type { ResolvedLimits } from '../../model/host-limits.ts';
-import type { HostParts } from '../../settings/host-parts.ts';
+import { type HostParts, isSingleUse } from '../../settings/host-parts.ts';
 import { type OpenSaga } from '../../token/resolve-program.ts';
 import { sendWake } from '../../turn/settle.ts';
 import { sealSaga } from '../../token/sealed-saga.ts';
@@ -114,7 +114,7 @@ async function withStore(
   const status = await createRecord(task, record);
   if (status === 'full') return 'full';
   if (status === 'written') {
-    if (opened.program?.forks === 'refuse') {
+    if (opened.program?.reuse !== 'ok') {
       // The queue would not continue the first turn of a call, which may not have its token.
       const due = turn.steps.length > 0 ? turn.due : record.due;
       await sendWake(host, kept, { capabilities, dialect: { asks } }, { due, hasClient: true });
@@ -138,7 +138,7 @@ async function withoutStore(
 ): Promise<Created | undefined> {
   const { saga, program } = opened;
   // The operator's queue would never learn that the saga ended.
-  if (host.observer.notifiesSuspended && program?.forks === 'refuse') return undefined;
+  if (host.observer.notifiesSuspended && isSingleUse(host, program)) return undefined;
   const elapsed = await elapse(host, opened, Number.POSITIVE_INFINITY);
   if (elapsed.status !== 'over') return undefined;
   const createdAt = saga.claims.iat;
@@ -181,13 +181,14 @@ export function isNamedStart({ requestState, caller }: ClientCall): boolean {
  * refused all others; without one, the call must be the same.
  */
 async function isTaskOf(
-  { guard }: HostParts,
+  host: HostParts,
   { program, current }: OpenSaga,
   call: ClientCall,
   { origin }: TaskRecord,
 ): Promise<boolean> {
-  const isGuarded = guard !== undefined && (program ?? current).forks !== 'accept';
-  return isGuarded || isNamedStart(call) || origin === (await originOf(call));
+  return (
+    isSingleUse(host, program ?? current) || isNamedStart(call) || origin === (await originOf(call))
+  );
 }
 
 async function originOf({ requestState, inputResponses }: ClientCall): Promise<string> {

@@ -7,7 +7,7 @@ import type { Caller } from '../../model/caller.ts';
 import { reportCannotContinue, type OpenSaga } from '../../token/resolve-program.ts';
 import { atAnyTime } from '../../token/sealed-saga.ts';
 import { invalidField } from '../../wire/errors.ts';
-import type { HostParts, Observer } from '../../settings/host-parts.ts';
+import { type HostParts, type Observer, mayHaveUndos } from '../../settings/host-parts.ts';
 import type { WireRequest } from '../../model/call-types.ts';
 import { drive, isDue } from './drive-task.ts';
 import { elapse } from '../../turn/elapse.ts';
@@ -84,7 +84,7 @@ export async function updateTask(request: TaskRequest): Promise<object> {
   return {};
 }
 
-/** `tasks/cancel`: ends a task. A saga with `forks` is undone. */
+/** `tasks/cancel`: ends a task, and undoes its saga. */
 export async function cancelTask(request: TaskRequest): Promise<object> {
   const { host } = request;
   const opened = await openTaskId(host, request);
@@ -111,7 +111,7 @@ async function mayUndo(host: HostParts, record: TaskRecord | undefined): Promise
   const { name, version } = claims.saga;
   const program = host.registry.version(name, version, host.timing.clock());
   // The declaration of a removed version is unknown.
-  return program === undefined || program.forks !== undefined;
+  return program === undefined || mayHaveUndos(host, program);
 }
 
 function stored({ host, tasks }: TaskRequest, { sagaId, claims }: OpenTaskId): StoredTaskRef {

@@ -28,7 +28,7 @@ export interface TaskRecord {
   readonly expiresAt: number;
   readonly status: TaskStatus;
   /**
-   * Digest of the request that created the task. Other requests of a saga that accepts forks do not
+   * Digest of the request that created the task. Other requests of a saga with `reuse: 'ok'` do not
    * get the task.
    */
   readonly origin: string;

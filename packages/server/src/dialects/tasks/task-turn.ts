@@ -1,3 +1,4 @@
+import { mayHaveUndos } from '../../settings/host-parts.ts';
 import { present, CodecError } from '@mcp-saga/core/program';
 import { AnswerConflict, TurnAborted, type Program } from '@mcp-saga/core';
 import { SealError, TokenRefused } from '@mcp-saga/seal';
@@ -101,9 +102,9 @@ function isLasting(error: unknown): boolean {
 async function noteUndoes(
   task: StoredTaskRef,
   { lease }: TaskRecord,
-  { forks }: Program,
+  program: Program,
 ): Promise<void> {
-  if (forks === undefined) return;
+  if (!mayHaveUndos(task.host, program)) return;
   const noted = await changeRecord(task, (now) =>
     now.lease?.id === lease?.id ? { ...now, undoes: true } : undefined,
   );

@@ -90,7 +90,11 @@ export class TurnScript {
     const unlimited = Number.POSITIVE_INFINITY;
     const [numbers, free] = [random.values(), claims.values()];
     return {
-      saga: { id: 'replayed', checkResult: (result) => checkOutput(program, result) },
+      saga: {
+        id: 'replayed',
+        generation: 0,
+        checkResult: (result) => checkOutput(program, result),
+      },
       turn: {
         number: turn,
         tokenBytes: turn > 1 || host.hasToken === true ? 1 : 0,

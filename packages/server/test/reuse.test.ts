@@ -1,12 +1,15 @@
 import { describe, expect, test as it } from 'vitest';
 import { z } from 'zod';
 import {
+  call,
   compensator,
   continueAs,
   createSagaHost,
   elicit,
   generateKey,
   memoryStore,
+  pivot,
+  ReplayMismatch,
   saga,
   sleep,
   step,
@@ -16,6 +19,7 @@ import {
   type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
+import type { Command } from '@mcp-saga/core';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
@@ -28,9 +32,9 @@ const Ok = z.object({ ok: z.boolean() });
 const accept = { action: 'accept', content: { ok: true } } as const;
 
 /** A shop whose saga charges, asks, ships, asks for a review. Undo: refund. */
-function shop(forks: 'refuse' | 'accept' = 'refuse') {
+function shop(reuse?: 'ok') {
   const ledger: string[] = [];
-  const order = saga({ name: 'order', version: '1', forks }, function* () {
+  const order = saga({ name: 'order', version: '1', reuse }, function* () {
     yield* step(
       'charge',
       ({ idempotencyKey }) => void ledger.push(`charge ${idempotencyKey.slice(0, 4)}`),
@@ -65,15 +69,72 @@ function waiting(turn: SagaTurn): SuspendedTurn {
   return turn;
 }
 
-describe('forks', () => {
-  it("[E7] a saga with forks: 'refuse' needs a guard", () => {
-    expect(() => hostOf({ sagas: [shop().order] })).toThrow(
-      /requires a guard.*docs\/operate\/stores\.md/,
+describe('older tokens', () => {
+  it('[E7] a saga refuses an undo on a host without a store, before its effect', async () => {
+    const { ledger, order } = shop();
+    const failures: unknown[] = [];
+    const host = hostOf({
+      sagas: [order],
+      hooks: { onTurn: ({ error }) => void failures.push(error) },
+    });
+    expect(await host.start('order', {})).toMatchObject({
+      status: 'failed',
+      compensated: [],
+      uncompensated: [],
+    });
+    expect(failures).toMatchObject([{ code: 'authoring_error' }]);
+    expect(String(failures[0])).toContain('#missing-store');
+    expect(ledger).toEqual([]);
+  });
+
+  it('[E7] a saga keeps a pivot and `once` behind a store, and a called saga keeps its undo there', async () => {
+    const paid = saga({ name: 'paid', version: '1' }, function* () {
+      yield* step('charge', () => did.push('charge'), { compensate: () => undefined });
+      return 'paid';
+    });
+    const bodies = {
+      once: () => step('send', () => did.push('send'), { once: true }),
+      pivot: () => pivot('sent'),
+      call: () => call(paid, {}),
+    };
+    const did: string[] = [];
+    for (const [name, work] of Object.entries(bodies)) {
+      const needy = saga({ name, version: '1' }, function* () {
+        yield* work() as Command<unknown>;
+        return 'done';
+      });
+      const without = hostOf({ sagas: [needy], hooks: { onTurn: () => undefined } });
+      expect(await without.start(name, {})).toMatchObject({ status: 'failed' });
+      expect(did).toEqual([]);
+      const { status } = await hostOf({ sagas: [needy], store: memoryStore() }).start(name, {});
+      expect(status).toBe('completed');
+      did.length = 0;
+    }
+  });
+
+  it('[E7] a saga is kept unchanged if its host has lost the store', async () => {
+    expectLogs('replay_mismatch');
+    const { ledger, order } = shop();
+    const shared = { sagas: [order], keys: generateKey(), hooks: { onTurn: () => undefined } };
+    const one = waiting(await hostOf({ ...shared, store: memoryStore() }).start('order', {}));
+    const without = hostOf(shared);
+    const answers = [{ stepId: 'ship', result: accept }];
+    await expect(without.resume(one.token, answers)).rejects.toThrow(ReplayMismatch);
+    expect(ledger).toHaveLength(1);
+  });
+
+  it('[E7] a saga that commits each step needs a store when its host is made', () => {
+    const each = saga({ name: 'each', version: '1', commitEach: true }, function* () {
+      yield* step('a', () => 1);
+      return 'done';
+    });
+    expect(() => hostOf({ sagas: [each] })).toThrow(
+      expect.objectContaining({ code: 'missing_option' }),
     );
   });
 
   it('[E7] without a guard, a client can reload an older token and get a refund after shipping', async () => {
-    const { ledger, order } = shop('accept');
+    const { ledger, order } = shop('ok');
     const host = hostOf({ sagas: [order] });
     const one = waiting(await host.start('order', {}));
     waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
@@ -124,10 +185,10 @@ describe('forks', () => {
   /**
    * Asks for a number, may continue as a saga between, and ends as a saga that buys this number.
    */
-  function buying(forks: 'refuse' | 'accept' | undefined, isBetween = false) {
+  function buying(reuse: 'ok' | undefined, isBetween = false) {
     const N = z.object({ n: z.number() });
     const did: string[] = [];
-    const buy = saga({ name: 'buy', version: '1', forks: 'refuse', input: N }, function* ({ n }) {
+    const buy = saga({ name: 'buy', version: '1', input: N }, function* ({ n }) {
       yield* step('charge', () => void did.push(`charge ${n}`), {
         compensate: () => void did.push(`refund ${n}`),
       });
@@ -139,8 +200,7 @@ describe('forks', () => {
     const between = saga({ name: 'between', version: '1', input: N }, function* (args) {
       return yield* continueAs(buy, args);
     });
-    const declared = forks === undefined ? {} : { forks };
-    const ask = saga({ name: 'ask', version: '1', ...declared }, function* () {
+    const ask = saga({ name: 'ask', version: '1', reuse }, function* () {
       const { n } = yield* elicit('n', { message: 'How many?', schema: N });
       return yield* continueAs(isBetween ? between : buy, { n });
     });
@@ -156,9 +216,9 @@ describe('forks', () => {
   }
 
   it.each([false, true])(
-    '[E7] a saga that accepts forks never continues as one that refuses them, also by a third saga: %s',
+    '[E7] a saga with `reuse` never continues as one without, also by a third saga: %s',
     async (isBetween) => {
-      const { did, host, come, errors } = buying('accept', isBetween);
+      const { did, host, come, errors } = buying('ok', isBetween);
       const { token } = waiting(await host.start('ask', {}));
       expect(await come(token, 1)).toMatchObject({
         status: 'failed',
@@ -175,9 +235,9 @@ describe('forks', () => {
     },
   );
 
-  it('[E7] a saga that accepts forks cannot continue as one that refuses them in its first turn', async () => {
+  it('[E7] a saga with `reuse` cannot continue as one without in its first turn', async () => {
     const { order } = shop();
-    const begun = saga({ name: 'begun', version: '1', forks: 'accept' }, function* () {
+    const begun = saga({ name: 'begun', version: '1', reuse: 'ok' }, function* () {
       return yield* continueAs(order, {});
     });
     const quiet = { onTurn: () => undefined };
@@ -185,25 +245,22 @@ describe('forks', () => {
     expect(await host.start('begun', {})).toMatchObject({ status: 'failed' });
   });
 
-  it.each(['refuse', undefined] as const)(
-    '[E7] a saga continues as one that refuses forks, and its token is used once: forks: %s',
-    async (forks) => {
-      const { did, host, come } = buying(forks, true);
-      const { token } = waiting(await host.start('ask', {}));
-      const asked = waiting(await come(token, 1));
-      await expect(come(token, 2)).rejects.toThrow(TokenRefused);
-      expect(await host.resume(asked.token, [{ stepId: 'sure@2', result: accept }])).toMatchObject({
-        result: 'shipped',
-      });
-      expect(did).toEqual(['charge 1', 'ship 1']);
-    },
-  );
+  it('[E7] a saga continues as another, and its token is used once', async () => {
+    const { did, host, come } = buying(undefined, true);
+    const { token } = waiting(await host.start('ask', {}));
+    const asked = waiting(await come(token, 1));
+    await expect(come(token, 2)).rejects.toThrow(TokenRefused);
+    expect(await host.resume(asked.token, [{ stepId: 'sure@2', result: accept }])).toMatchObject({
+      result: 'shipped',
+    });
+    expect(did).toEqual(['charge 1', 'ship 1']);
+  });
 
   it('[T13] a request that repeats older answers counts as the same request, across generations', async () => {
     expectLogs(rejectionLog('used'));
     const N = z.object({ n: z.number() });
     const loop: Saga<typeof N, undefined> = saga(
-      { name: 'loop', version: '1', forks: 'refuse', input: N },
+      { name: 'loop', version: '1', input: N },
       function* ({ n }) {
         yield* elicit('more', { message: `${n}`, schema: Ok });
         if (n > 0) yield* continueAs(loop, { n: n - 1 });
@@ -256,7 +313,7 @@ describe('forks', () => {
     const clock = () => time;
     const ran: number[] = [];
     const begun = deferred<() => void>();
-    const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
+    const slow = saga({ name: 'slow', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('work', async () => {
         ran.push(time);
@@ -287,7 +344,7 @@ describe('forks', () => {
     expectLogs(/More steps may have run in turn 2/, /failed in turn 3.*outcome_unknown/);
     const ran: string[] = [];
     let crash = true;
-    const once = saga({ name: 'once', version: '1', forks: 'refuse' }, function* () {
+    const once = saga({ name: 'once', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('fire', () => void ran.push('fire'), {
         once: true,
@@ -351,14 +408,17 @@ describe('cancel', () => {
     expect(ledger.slice(1)).toEqual(['shipped']);
   });
 
-  it('[E7] is not offered for a saga without declared forks', async () => {
+  it('[E7] is not offered for a saga without undos on a host without a store', async () => {
     const plain = saga({ name: 'plain', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return '';
     });
-    const host = hostOf({ sagas: [plain], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [plain] });
     const one = waiting(await host.start('plain', {}));
     await expect(host.cancel(one.token)).rejects.toMatchObject({ code: 'cancel_not_offered' });
+    const guarded = hostOf({ sagas: [plain], store: memoryStore() });
+    const other = waiting(await guarded.start('plain', {}));
+    expect(await guarded.cancel(other.token)).toMatchObject({ status: 'failed' });
   });
 
   it('[E8] by a delayed queue undoes one of ten sagas, and the other nine finish', async () => {
@@ -396,7 +456,7 @@ describe('cancel', () => {
 
 describe('versions', () => {
   const make = (version: string, label: string, more: object = {}) =>
-    saga({ name: 'deploy', version, forks: 'accept', ...more }, function* () {
+    saga({ name: 'deploy', version, reuse: 'ok', ...more }, function* () {
       yield* step(`charge-${label}`, () => 7, {
         compensate: refund.for(({ result }) => ({ amount: result })),
       });
@@ -447,7 +507,7 @@ describe('versions', () => {
   it('[T11] a token over its size limit fails the saga before the user is asked, and undoes its steps', async () => {
     expectLogs('token_too_large');
     const done: string[] = [];
-    const big = saga({ name: 'big', version: '1', forks: 'accept' }, function* () {
+    const big = saga({ name: 'big', version: '1', reuse: 'ok' }, function* () {
       yield* step('charge', () => 'x'.repeat(70_000), {
         compensate: () => void done.push('refund'),
       });
