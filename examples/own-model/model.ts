@@ -8,7 +8,7 @@ export interface ModelEndpoint {
   readonly model: string;
 }
 
-/** Model of the host, for the option `answers.sampling` of `serveSagas` or `createSagaHost`. */
+/** Model of the host, for the option `answerers.sampling` of `serveSagas` or `createSagaHost`. */
 export function chatCompletions({ url, key, model }: ModelEndpoint): Sampling {
   return async (
     { messages, systemPrompt, maxTokens, temperature, stopSequences, tools },

@@ -11,7 +11,7 @@ it('[W3] asks a model and a person, or uses the fallbacks', async () => {
   const alone = testSaga(triage, {
     input: { ticket: 'All is down' },
     host: {
-      answers: {
+      answerers: {
         sampling: () => ({
           role: 'assistant',
           model: 'own',

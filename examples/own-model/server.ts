@@ -9,7 +9,7 @@ const sagas = serveSagas({
   name: 'own-model',
   version: '1.0.0',
   sagas: [triage],
-  answers: {
+  answerers: {
     // For clients without sampling. The model of the client comes first, because the user pays for
     // that model and sees its work.
     sampling: chatCompletions({ url: MODEL_URL, key: MODEL_KEY, model: MODEL }),

@@ -11,7 +11,7 @@ export const complexTool = saga(
     description: 'Deploys after a person and a model agree',
     input: z.object({ initial_arg: z.string() }),
     // If the client does not support sampling, the model that calls the tool answers.
-    modelAnswers: 'accept',
+    answeredBy: ['client', 'model', 'fallback'],
   },
   function* () {
     const { target } = yield* elicit('step-elicitation-A', {

@@ -10,7 +10,7 @@ const answers = {
 it.each(['2026-07-28', '2025-11-25'] as const)(
   '[W1] deploys once for a client of MCP %s',
   async (era) => {
-    const wire = testHost({ sagas: [complexTool], answers: { model: 'accept' } });
+    const wire = testHost({ sagas: [complexTool], answerers: { model: 'accept' } });
     const client = wire.client({ era, answers });
 
     const { content } = await client.call('complex_tool', { initial_arg: 'value' });

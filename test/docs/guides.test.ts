@@ -45,6 +45,7 @@ import { order, review } from './guides/prompts.ts';
 import { asked, hostOf as reports, report } from './guides/tasks.ts';
 import { expenseSaga, sent } from './guides/xstate.ts';
 import { expectLogs } from '../support/logs.ts';
+import { askingModels } from '../support/asking-models.ts';
 
 const silent = (): void => undefined;
 const hour = 3_600_000;
@@ -144,8 +145,12 @@ describe('confirm something destructive', () => {
     expect(count).not.toHaveBeenCalled();
   });
 
-  it('accepts no confirmation of a model, although models may answer other questions', async () => {
-    const sagas = serveSagas({ ...shop, sagas: [deleteProject], answers: { model: 'accept' } });
+  it('accepts no confirmation of a model, although models may answer other questions of the saga', async () => {
+    const sagas = serveSagas({
+      ...shop,
+      sagas: askingModels([deleteProject]),
+      answerers: { model: 'accept' },
+    });
     const call = { name: 'delete_project', arguments: { project: 'website' } };
     expect(await (await connect(sagas)).callTool(call)).toMatchObject({ isError: true });
     expect(store.files.has('website')).toBe(true);

@@ -9,7 +9,7 @@ const tables = [
   ['host-options.md', '## `guard`', 'GuardOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## `outside`', 'OutsideOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '### `page` of `outside`', 'PageOptions', `${server}/model/host-options.ts`],
-  ['host-options.md', '## `answers`', 'AnswerOptions', `${server}/model/host-options.ts`],
+  ['host-options.md', '## `answerers`', 'AnswererOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## `tasks`', 'TaskOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## `anonymous`', 'AnonymousOptions', `${server}/model/host-options.ts`],
   ['host-options.md', '## `steps`', 'StepDefaults', `${server}/model/host-options.ts`],

@@ -5,6 +5,7 @@ import { serve } from 'srvx';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { expectLogs } from '../support/logs.ts';
+import { askingModels } from '../support/asking-models.ts';
 
 expectLogs(/guard\.lease .* is less than limits\.turnBudget/);
 
@@ -115,9 +116,9 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
     const sagas = serveSagas({
       name: 'cut',
       version: '1',
-      sagas: [made],
+      sagas: askingModels([made]),
       keys: generateKey(),
-      answers: { model: 'accept' },
+      answerers: { model: 'accept' },
       hooks: { onTurn: () => undefined, onError: () => undefined },
       ...(store === undefined ? {} : { guard: { store, lease: 500 } }),
     });

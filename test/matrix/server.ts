@@ -9,11 +9,12 @@ import { serve } from 'srvx';
 import { provision } from '../../examples/provision/saga.ts';
 import { complexTool } from '../../examples/quickstart/saga.ts';
 import { serveEveryWay } from './serve-every-way.ts';
+import { askingModels } from '../support/asking-models.ts';
 
 const hostOptions: SagaHostOptions = {
-  sagas: [complexTool, provision],
+  sagas: askingModels([complexTool, provision]),
   audience: 'matrix',
-  answers: {
+  answerers: {
     // For clients that cannot ask their user: the model that calls the tool answers.
     model: 'accept',
   },

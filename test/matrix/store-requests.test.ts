@@ -17,6 +17,7 @@ import { rawClients } from './raw-clients.ts';
 import { sdkClients } from './sdk-clients.ts';
 import { serveEveryWay } from './serve-every-way.ts';
 import type { World } from './world.ts';
+import { askingModels } from '../support/asking-models.ts';
 
 const Where = z.object({ target: z.string() });
 
@@ -54,11 +55,11 @@ function orderWith(task?: 'prefer'): Program {
 
 function optionsWith(task?: 'prefer'): SagaHostOptions {
   return {
-    sagas: [orderWith(task)],
+    sagas: askingModels([orderWith(task)]),
     keys: generateKey(),
     audience: 'matrix',
     guard: { store: counted('guard', memoryStore({ olderTokens: 'accept' })) },
-    answers: { model: 'accept' },
+    answerers: { model: 'accept' },
     anonymous: { tasks: 'accept', resumableRequests: 'accept' },
     tasks: { store: counted('tasks', memoryStore()), maxIdLength: 4_096 },
     hooks: { onTurn: () => undefined },

@@ -142,21 +142,24 @@ function asksAll(
   seen: Seen,
   { dialect }: WireWay,
 ): Saga<undefined, undefined> {
-  return saga({ name: 'asks', version: '1', modelAnswers: 'accept' }, function* () {
-    const flat = schema as z.ZodObject<Record<string, z.ZodString>>;
-    seen.form = yield* elicit.outcome('form', { message: 'Form?', schema: flat });
-    try {
-      yield* elicitUrl('page', { message: 'Page?', url: 'https://shop.example/page' });
-      seen.page = 'accept';
-    } catch (error) {
-      seen.page = (error as ElicitationRefused).action;
-    }
-    const messages = [{ role: 'user', content: { type: 'text', text: 'Hi.' } }] as const;
-    seen.model = yield* sample('model', { messages, maxTokens: 9 });
-    // No model can answer a question for roots.
-    if (dialect !== 'resume token') seen.roots = yield* listRoots('roots');
-    return 'done';
-  });
+  return saga(
+    { name: 'asks', version: '1', answeredBy: ['client', 'model', 'fallback'] },
+    function* () {
+      const flat = schema as z.ZodObject<Record<string, z.ZodString>>;
+      seen.form = yield* elicit.outcome('form', { message: 'Form?', schema: flat });
+      try {
+        yield* elicitUrl('page', { message: 'Page?', url: 'https://shop.example/page' });
+        seen.page = 'accept';
+      } catch (error) {
+        seen.page = (error as ElicitationRefused).action;
+      }
+      const messages = [{ role: 'user', content: { type: 'text', text: 'Hi.' } }] as const;
+      seen.model = yield* sample('model', { messages, maxTokens: 9 });
+      // No model can answer a question for roots.
+      if (dialect !== 'resume token') seen.roots = yield* listRoots('roots');
+      return 'done';
+    },
+  );
 }
 
 /** Drives the saga to its end. Throws if a question is repeated: its answer was not accepted. */
@@ -164,6 +167,7 @@ async function answered(way: WireWay, schema: z.ZodObject, answers: Answers): Pr
   const seen: Seen = {};
   const host = testHost({
     sagas: [asksAll(schema, seen, way)],
+    answerers: { model: 'accept' },
     anonymous: { tasks: 'accept', resumableRequests: 'accept' },
     tasks: { store: memoryStore() },
   });

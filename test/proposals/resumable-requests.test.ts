@@ -266,7 +266,7 @@ testStatements(proposal, [
     says: 'the status says whether the request waits for its client, and runs nothing',
     holds: async (era) => {
       const { server, told } = servedResumably([asking(), working()], {
-        answers: { model: 'accept' },
+        answerers: { model: 'accept' },
       });
       const asked = await cut(server, era, 'asking');
       const busy = await cut(server, era, 'working');

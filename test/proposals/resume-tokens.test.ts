@@ -168,7 +168,7 @@ testStatements(proposal, [
     says: 'tokens of completed operations are expired: a guard refuses to continue from one',
     holds: async (era) => {
       const { server } = served([asking], {
-        answers: { model: 'accept' },
+        answerers: { model: 'accept' },
         guard: { store: memoryStore({ clock: testClock() }) },
       });
       const token = tokenOf(await call(server, era, { arguments: {} }));

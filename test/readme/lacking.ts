@@ -6,7 +6,12 @@ import { askOwnModel } from './own-model.ts';
 const Team = z.object({ team: z.enum(['billing', 'support']) });
 
 export const triage = saga(
-  { name: 'triage', version: '1', input: z.object({ ticket: z.string() }) },
+  {
+    name: 'triage',
+    version: '1',
+    input: z.object({ ticket: z.string() }),
+    answeredBy: ['client', 'fallback', 'model'],
+  },
   function* ({ ticket }) {
     const verdict = yield* sample('urgency', {
       messages: [{ role: 'user', content: { type: 'text', text: `Urgent or normal? ${ticket}` } }],
@@ -30,10 +35,9 @@ export function lenientHost(keys: string): SagaHost {
     sagas: [triage],
     keys,
     audience: 'helpdesk',
-    answers: {
+    answerers: {
       sampling: (params, { signal }) => askOwnModel(params, signal), // for clients without sampling
       model: 'accept', // the model that calls the tool may answer for its user
-      order: { elicitation: ['client', 'fallback', 'model'] },
     },
     store: memoryStore(),
     anonymous: { tasks: 'accept' }, // sagas with task: 'prefer' run after the response

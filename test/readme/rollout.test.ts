@@ -18,6 +18,7 @@ import { z } from 'zod';
 import { rawClient, type RawClient } from '../support/wire/wire-client.ts';
 import { wireWays, type WireWay } from '../support/wire/ways.ts';
 import { before, parcel, parcels, phase1, phase2, phase3, resumeThroughDeploy } from './rollout.ts';
+import { askingModels } from '../support/asking-models.ts';
 
 /** A question as the test kit shows it. */
 type Question = Pick<ClientStep, 'params'>;
@@ -39,12 +40,14 @@ class Balancer {
       keys: generateKey(),
       audience: 'shop',
       testing: { environment: 'production' },
-      answers: { model: 'accept' },
+      answerers: { model: 'accept' },
       anonymous: { tasks: 'accept' },
       tasks: { store: memoryStore(), pollInterval: 1 },
       hooks: { onError: () => undefined },
     } as const;
-    this.#hosts = releases.map((sagas) => createSagaHost({ ...shared, sagas }));
+    this.#hosts = releases.map((sagas) =>
+      createSagaHost({ ...shared, sagas: askingModels(sagas) }),
+    );
   }
 
   /**

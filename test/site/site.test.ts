@@ -124,9 +124,7 @@ describe.skipIf(isSkipped)(
       }
       for (const entry of ['server', 'server/serve', 'client', 'testing', 'core'])
         expect(full).toContain(`\n## @mcp-saga/${entry}\n`);
-      expect(full).toMatch(
-        /^ \* Creates a host: .*\n(?: \*.*\n)+export function createSagaHost\(/m,
-      );
+      expect(full).toMatch(/^ \* Creates a host: .*\n(?: \*.*\n)+export function createSagaHost</m);
     });
 
     it('finds a page by a word in its text', async () => {

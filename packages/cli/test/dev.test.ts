@@ -238,8 +238,8 @@ import { refund } from './sagas.ts';
 export default serveSagas({
   name: 'shop',
   version: '7',
-  sagas: [refund],
-  answers: { model: 'accept' },
+  sagas: [{ ...refund, answeredBy: ['client', 'model'] }],
+  answerers: { model: 'accept' },
   http: { path: '/api/mcp', allowedHosts: ['shop.example'] },
   hooks: { onTurn: ({ status }) => console.error('HOOK ' + status) },
 });`,

@@ -9,6 +9,7 @@ import { bundleForNode, runBundles } from '../../../test/support/bundle-for-node
 import { fixture, run } from './command-line.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
+import { askingModels } from '../../../test/support/asking-models.ts';
 
 type Answer = (
   method: string,
@@ -30,9 +31,9 @@ beforeAll(async () => {
   const sagas = serveSagas({
     name: 'shop',
     version: '1',
-    sagas: [refund, advise, slow],
+    sagas: askingModels([refund, advise, slow]),
     keys,
-    answers: { model: 'accept' },
+    answerers: { model: 'accept' },
   });
   server = serve({
     fetch: async (request) => {

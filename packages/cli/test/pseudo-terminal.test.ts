@@ -12,6 +12,7 @@ import { startInTerminal } from '../../../test/support/terminal.ts';
 import { bin, fixture } from './command-line.ts';
 import { pay } from './fixtures/pay.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
+import { askingModels } from '../../../test/support/asking-models.ts';
 
 const report = saga({ name: 'report', version: '1', task: 'require' }, function* () {
   yield* step('count', () => 7);
@@ -33,9 +34,9 @@ beforeAll(async () => {
     ...serveSagas({
       name: 'shop',
       version: '1',
-      sagas: [refund, pay, advise, report],
+      sagas: askingModels([refund, pay, advise, report]),
       keys,
-      answers: { model: 'accept' },
+      answerers: { model: 'accept' },
       anonymous: { tasks: 'accept' },
       tasks: { store: memoryStore() },
     }),

@@ -12,6 +12,7 @@ import { longestWait } from '../../../test/support/patience.ts';
 import { run } from './command-line.ts';
 import { pay } from './fixtures/pay.ts';
 import { keys, refund } from './fixtures/sagas.ts';
+import { askingModels } from '../../../test/support/asking-models.ts';
 
 const place = saga({ name: 'place', version: '1' }, function* () {
   const answer = yield* elicit('where', {
@@ -80,9 +81,9 @@ beforeAll(async () => {
       ...serveSagas({
         name: 'shop',
         version: '1',
-        sagas: [refund, place, both, truck, pay, copy, track, ready, pages],
+        sagas: askingModels([refund, place, both, truck, pay, copy, track, ready, pages]),
         keys,
-        answers: { model: 'accept' },
+        answerers: { model: 'accept' },
         limits: { maxHold: 0 },
       }),
       port: 0,

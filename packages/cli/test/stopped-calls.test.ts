@@ -10,6 +10,7 @@ import { pay } from './fixtures/pay.ts';
 import { keys, refund } from './fixtures/sagas.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
 import { rejectionLog } from '../../../test/support/known-logs.ts';
+import { askingModels } from '../../../test/support/asking-models.ts';
 
 let servers: readonly Server[] = [];
 let [url, stranger] = ['', ''];
@@ -21,9 +22,9 @@ beforeAll(async () => {
       ...serveSagas({
         name: 'shop',
         version: '1',
-        sagas: [refund, pay],
+        sagas: askingModels([refund, pay]),
         keys: each,
-        answers: { model: 'accept' },
+        answerers: { model: 'accept' },
         hooks: { onTurn: () => void (started += 1) },
       }),
       port: 0,

@@ -33,6 +33,7 @@ export type {
   ToolResultBlock,
   ToolUseBlock,
 } from './model/content.ts';
+export type { Answerer } from './model/answerer.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
 export type { SagaBody, Command, GuardedCommand, Steps, LogLevel } from './model/command.ts';
 export type {

@@ -194,7 +194,7 @@ describe('code that did not change', () => {
         };
         const failing = function* (): Steps<unknown> {
           return yield* all([
-            elicit('unasked', { ...count, accept: 'model' }),
+            elicit('unasked', { ...count, answeredBy: ['client', 'model', 'fallback'] }),
             elicit('other', { ...count, fallback: { n: 2 } }),
           ]);
         };
@@ -204,8 +204,8 @@ describe('code that did not change', () => {
           yield* ask('sure');
         }
       });
-    const route = ({ accept, hasFallback }: Question): Route =>
-      hasFallback ? 'fallback' : accept === 'model' ? 'cannot' : 'ask';
+    const route = ({ answeredBy, hasFallback }: Question): Route =>
+      hasFallback ? 'fallback' : answeredBy?.includes('model') === true ? 'cannot' : 'ask';
     const settings = { replace: { route } };
     const world = new World();
     const { state } = suspended(await start(make(), {}, world, settings));

@@ -424,9 +424,14 @@ const mistakes: readonly Mistake[] = [
     "timeout of 'a'",
   ],
   [
-    'accept that is unknown',
-    yields(() => elicit('a', { ...question, accept: 'user' as Any })),
-    "must be 'client' or 'model'",
+    'an answerer that is unknown',
+    yields(() => elicit('a', { ...question, answeredBy: ['user'] as Any })),
+    "a list of 'client', 'model', and 'fallback'",
+  ],
+  [
+    'a model that answers before the user',
+    yields(() => elicit('a', { ...question, answeredBy: ['model', 'client'] })),
+    "Write ['client', 'model']",
   ],
   [
     'elicitUrl() with a path',

@@ -1,3 +1,4 @@
+import type { Answerer } from '../src/model/answerer.ts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -181,10 +182,15 @@ describe('a question that the client does not support', () => {
           seen.push([code, need, stepId, message, isPublic]);
         }
       }
-      yield* elicit('last', { message: 'last', schema: Target, accept: 'client' });
+      yield* elicit('last', {
+        message: 'last',
+        schema: Target,
+        answeredBy: ['client', 'fallback'],
+      });
       return JSON.stringify(seen);
     });
-    const route = ({ accept }: Question): Route => (accept === 'client' ? 'ask' : 'cannot');
+    const route = ({ answeredBy }: Question): Route =>
+      answeredBy === undefined ? 'cannot' : 'ask';
     const first = suspended(await start(program, {}, undefined, { replace: { route } }));
     const last = completed(await turn(program, first.state, { last: accepted({ target: '' }) }));
     expect(JSON.parse(last as string)).toEqual([
@@ -242,11 +248,15 @@ describe('a question that the client does not support', () => {
       yield* elicit('a', {
         message: 'm',
         schema: Target,
-        accept: 'client',
+        answeredBy: ['client', 'fallback'],
         fallback: { target: '' },
       });
       yield* all({
-        b: elicitUrl('b', { message: 'm', url: 'https://example.com', accept: 'model' }),
+        b: elicitUrl('b', {
+          message: 'm',
+          url: 'https://example.com',
+          answeredBy: ['client', 'model', 'fallback'],
+        }),
         c: sample('c', params),
         d: listRoots('d'),
         e: step('e', () => 1),
@@ -254,13 +264,15 @@ describe('a question that the client does not support', () => {
       return '';
     });
     const first = suspended(await start(program, {}, undefined, { replace }));
-    expect(asked).toEqual([{ need: 'elicitation', accept: 'client', hasFallback: true }]);
+    expect(asked).toEqual([
+      { need: 'elicitation', answeredBy: ['client', 'fallback'], hasFallback: true },
+    ]);
     asked.length = 0;
     suspended(
       await turn(program, first.state, { a: accepted({ target: '' }) }, undefined, { replace }),
     );
     expect(asked).toEqual([
-      { need: 'elicitation.url', accept: 'model', hasFallback: false },
+      { need: 'elicitation.url', answeredBy: ['client', 'model', 'fallback'], hasFallback: false },
       { need: 'sampling', accept: undefined, hasFallback: false },
       { need: 'roots', accept: undefined, hasFallback: false },
     ]);
@@ -376,12 +388,12 @@ describe('a question that the host answers while its branch ends', () => {
 });
 
 describe('the provenance of an answer', () => {
-  const question = (accept?: 'client' | 'model'): Saga<undefined, undefined> =>
+  const question = (answerers?: readonly Answerer[]): Saga<undefined, undefined> =>
     sagaOf(function* () {
       const { target } = yield* elicit('target', {
         message: 'Where?',
         schema: Target,
-        ...(accept === undefined ? {} : { accept }),
+        ...(answerers === undefined ? {} : { answeredBy: answerers }),
       });
       const { answeredBy } = yield* info();
       return `${target} by ${answeredBy('target')}`;
@@ -406,7 +418,7 @@ describe('the provenance of an answer', () => {
     expect(again.steps).toMatchObject([{ stepId: 'target', reason }]);
     expect(again.accepted).toBe(0);
     expect(heard).toEqual([
-      ['model', { need: 'elicitation', accept: undefined, hasFallback: false }],
+      ['model', { need: 'elicitation', answeredBy: undefined, hasFallback: false }],
     ]);
     const last = await turn(
       question(),
@@ -421,14 +433,18 @@ describe('the provenance of an answer', () => {
   });
 
   it('[T14] is never a model if the author requires an answer of the client', async () => {
-    const { state } = suspended(await start(question('client')));
-    const again = suspended(await turn(question('client'), state, { target: byModel }));
+    const { state } = suspended(await start(question(['client', 'fallback'])));
+    const again = suspended(
+      await turn(question(['client', 'fallback']), state, { target: byModel }),
+    );
     expect(again.steps).toMatchObject([{ stepId: 'target', reason }]);
   });
 
   it('[T14] may be a model if the host allows it, and the body can read the provenance', async () => {
-    const { state } = suspended(await start(question('model')));
-    expect(completed(await turn(question('model'), state, { target: byModel }))).toBe('x by model');
+    const { state } = suspended(await start(question(['client', 'model'])));
+    expect(completed(await turn(question(['client', 'model']), state, { target: byModel }))).toBe(
+      'x by model',
+    );
   });
 
   it('[T14] can be read by the body for each earlier question of its scope, also on replay', async () => {
@@ -502,12 +518,11 @@ describe('the requirements of a saga for its clients', () => {
   it('[W3] [T14] are members of its program', () => {
     expect(saga(options, body)).toMatchObject({
       needs: [],
-      modelAnswers: undefined,
       task: undefined,
     });
     const told = {
       needs: ['elicitation.url', 'roots'],
-      modelAnswers: 'accept',
+      answeredBy: ['client', 'model', 'fallback'],
       task: 'require',
     } as const;
     expect(saga({ ...options, ...told }, body)).toMatchObject(told);
@@ -516,7 +531,10 @@ describe('the requirements of a saga for its clients', () => {
   it.each<[string, object]>([
     ['needs', { needs: ['elicit'] }],
     ['needs', { needs: 'sampling' }],
-    ['modelAnswers', { modelAnswers: true }],
+    ['answeredBy', { answeredBy: true }],
+    ['answeredBy', { answeredBy: [] }],
+    ['answeredBy', { answeredBy: ['client', 'client'] }],
+    ['answeredBy', { answeredBy: ['model'] }],
     ['task', { task: 'always' }],
   ])('[W3] are checked when it is defined: %s %j', (name, wrong) => {
     expect(() => saga({ ...options, ...wrong }, body)).toThrow(
@@ -525,12 +543,20 @@ describe('the requirements of a saga for its clients', () => {
     expect(() => saga({ ...options, ...wrong }, body)).toThrow(name);
   });
 
-  it('[T14] are rejected if `accept` is neither the client nor the model', () => {
-    const accept = 'server' as never;
-    expect(() => elicit('a', { message: 'm', schema: Target, accept })).toThrow(/accept of 'a'/);
-    expect(() => elicitUrl('a', { message: 'm', url: 'https://example.com', accept })).toThrow(
-      /accept of 'a'/,
-    );
+  it.for([
+    [['server']],
+    [['client', 'client']],
+    [['model', 'client']],
+    [['model']],
+    [[]],
+    ['client'],
+  ])('[T14] are rejected if they are answered by %j', ([given]) => {
+    const answeredBy = given as never;
+    const rejected = expect.objectContaining({ code: 'authoring_error' }) as Error;
+    expect(() => elicit('a', { message: 'm', schema: Target, answeredBy })).toThrow(rejected);
+    const page = { message: 'm', url: 'https://example.com', answeredBy };
+    expect(() => elicitUrl('a', page)).toThrow(rejected);
+    expect(() => sample('a', params, { answeredBy })).toThrow(rejected);
   });
 
   it('[W3] keep a sampled answer of the client, although the host could sample by then', async () => {

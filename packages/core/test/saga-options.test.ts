@@ -33,7 +33,7 @@ describe('a saga is rejected, with a fix, for', () => {
     [{ previous: [undefined] }, "previous of saga 'order' must be a list of older versions"],
     [{ commitEach: true, reuse: 'ok' }, "Saga 'order' has commitEach and reuse: 'ok'"],
     [{ needs: ['elicit'] }, "The needs of saga 'order' must be a list of elicitation,"],
-    [{ modelAnswers: 'refuse' }, "modelAnswers of saga 'order' must be 'accept', or undefined."],
+    [{ answeredBy: ['nobody'] }, "answeredBy of saga 'order' must be a list of 'client', 'model'"],
     [{ task: 'always' }, "task of saga 'order' must be 'prefer' or 'require', or undefined."],
   ])('%o', (options, said) => {
     expect(() => make(options)).toThrow(expect.objectContaining({ code: 'authoring_error' }));

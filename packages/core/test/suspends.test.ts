@@ -154,7 +154,7 @@ it.each([
   [{ suspends: true }, "suspends of saga 'test' must be false, or undefined."],
   [{ suspends: false, task: 'prefer' }, "Saga 'test' has `suspends: false`, so `task`"],
   [{ suspends: false, needs: ['roots'] }, "Saga 'test' has `suspends: false`, so `needs`"],
-  [{ suspends: false, modelAnswers: 'accept' }, 'so `modelAnswers`'],
+  [{ suspends: false, answeredBy: ['client', 'model', 'fallback'] }, 'so `answeredBy`'],
 ])('a saga is rejected for %j', (options, said) => {
   expect(() => sagaOf(done, options as object)).toThrow(said);
 });

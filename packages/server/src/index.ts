@@ -68,6 +68,7 @@ export type {
   ResourceResult,
   ResourceSaga,
   RetryPolicy,
+  Answerer,
   GuardedSaga,
   Saga,
   SagaOptions,

@@ -14,6 +14,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { wireWays, type WireWay } from '../../../test/support/wire/ways.ts';
 import { rawClient } from '../../../test/support/wire/wire-client.ts';
+import { askingModels } from '../../../test/support/asking-models.ts';
 
 const keyField = 'io.github.mcp-saga/idempotencyKey';
 const Sure = z.object({ sure: z.boolean() });
@@ -99,8 +100,8 @@ async function play(
 ): Promise<Played> {
   const clock = { now: (): number => 0 };
   const host = testHost({
-    sagas: [sagaOf(given)],
-    answers: { model: 'accept' },
+    sagas: askingModels([sagaOf(given)]),
+    answerers: { model: 'accept' },
     ...(given.store === 'none'
       ? { store: false as const }
       : { guard: { store: memoryStore({ clock: () => clock.now() }) } }),

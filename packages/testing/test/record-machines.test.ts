@@ -204,8 +204,7 @@ describe('recorded machines of a real host', () => {
     const fleet = new Fleet(
       {},
       {
-        answers: {
-          order: { elicitation: ['fallback', 'client'], sampling: ['host'] },
+        answerers: {
           sampling: () => {
             acts.push('sampled');
             return said;

@@ -5,13 +5,14 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parcelService } from './sagas/parcel-service.ts';
 import { shop } from './sagas/shop.ts';
+import { askingModels } from '../../../test/support/asking-models.ts';
 
 const answers = { sure: { sure: true }, word: 'Enjoy' };
 
 let wire: TestHost;
 beforeEach(() => {
   shop.reset();
-  wire = testHost({ sagas: [parcelService], answers: { model: 'accept' } });
+  wire = testHost({ sagas: askingModels([parcelService]), answerers: { model: 'accept' } });
 });
 afterEach(() => wire.close());
 

@@ -159,7 +159,9 @@ describe('a step of a machine', () => {
   });
 
   it('[T14] an answer from the model is asked again if only the client may answer', async () => {
-    const drive = oneStep(elicit({ message: 'Who?', schema: Name, accept: 'client' }));
+    const drive = oneStep(
+      elicit({ message: 'Who?', schema: Name, answeredBy: ['client', 'fallback'] }),
+    );
     await drive.start();
     await drive.resume({ it: accept({ name: 'Ada' }) }, { replace: { accepts: () => false } });
     expect(drive.suspended.ignored).toEqual([{ stepId: 'it', why: 'not accepted' }]);

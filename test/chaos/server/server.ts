@@ -23,6 +23,7 @@ import { startOutside } from './outside-host.ts';
 import { sagasOf, type Release } from './sagas.ts';
 import { labelsOf } from '../provider/label.ts';
 import { ask } from './shop.ts';
+import { askingModels } from '../../support/asking-models.ts';
 
 const info = { name: 'chaos', version: '1.0.0' };
 const { NAME = 'server', CLOCK_OFFSET = '0', RELEASE = 'new' } = process.env;
@@ -63,7 +64,7 @@ function onRejected(reason: string, times: number): void {
 }
 
 const host = createSagaHost({
-  sagas: [...sagasOf(RELEASE as Release), errand],
+  sagas: askingModels([...sagasOf(RELEASE as Release), errand]),
   keys: process.env['SAGA_KEYS'],
   audience: info.name,
   guard: {
@@ -75,7 +76,7 @@ const host = createSagaHost({
     turnBudget: 4_000, // The queue may be down for longer than the default timeout of a hook.
     hookTimeout: 40_000,
   },
-  answers: { model: 'accept' },
+  answerers: { model: 'accept' },
   // Half of the calls have a key. No purchase of the others may be made twice, either.
   anonymous: { starts: 'accept', tasks: 'accept', resumableRequests: 'accept' },
   starts: { unkeyed: 'handshake' },

@@ -25,7 +25,7 @@ export const deleteProject = saga(
     const { name } = yield* elicit('confirm', {
       message: `This deletes ${files} files for good. Type "${project}" to confirm.`,
       schema: Confirmation,
-      accept: 'client', // a model cannot confirm for its user
+      answeredBy: ['client'], // no model confirms for its user, whatever the saga allows
     });
     if (name !== project) return 'Not deleted: the name does not match.';
     yield* step('delete', ({ idempotencyKey }) => store.delete(project, idempotencyKey), {

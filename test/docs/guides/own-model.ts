@@ -120,6 +120,6 @@ export const hostOf = (keys: string, sampling: Sampling): SagaHost =>
     sagas: [triage],
     keys,
     audience: 'helpdesk',
-    answers: { sampling, order: { sampling: ['client', 'host'] } },
+    answerers: { sampling },
   });
 // #endregion host

@@ -6,6 +6,7 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { listen } from '../../interop/support/http-server.ts';
 import { storeAt } from '../shared-store.ts';
 import { createSagas } from './sagas.ts';
+import { askingModels } from '../../support/asking-models.ts';
 
 const { RUNNER_URL: runner = '', HAS_HANDLES: hasHandles } = process.env;
 
@@ -14,8 +15,8 @@ const store = storeAt(runner);
 const sagas = serveSagas({
   name: 'sagas',
   version: '1.0.0',
-  sagas: createSagas((effect) => console.error(`effect ${effect}`)),
-  answers: {
+  sagas: askingModels(createSagas((effect) => console.error(`effect ${effect}`))),
+  answerers: {
     // For hosts without dialogs: the calling model answers.
     model: 'accept',
   },

@@ -1,6 +1,7 @@
 import { createSagaHost, elicit, saga, step, type SagaHost } from '@mcp-saga/server';
 import { z } from 'zod';
 import { complexTool } from '../../../examples/quickstart/saga.ts';
+import { askingModels } from '../../support/asking-models.ts';
 
 const Target = z.object({ target: z.string() });
 const Sure = z.object({ sure: z.boolean() });
@@ -55,11 +56,11 @@ export function createHost(
     model: 'host-side-llm',
   });
   const options = {
-    sagas: [complexTool, askedTool],
+    sagas: askingModels([complexTool, askedTool]),
     keys,
     audience: 'interop',
-    answers: { model: 'accept' as const },
-    ...(hasModel ? { answers: { sampling } } : {}),
+    answerers: { model: 'accept' as const },
+    ...(hasModel ? { answerers: { sampling } } : {}),
     hooks: {
       onStep: ({ kind, path, type }: StepFacts) => {
         if (kind === 'step' && type === 'succeeded') onEffect(path);

@@ -7,6 +7,7 @@ import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelconte
 import { sessions } from '../../support/sessions.ts';
 import { Effects } from './effects.ts';
 import { conformanceSagas } from './sagas.ts';
+import { askingModels } from '../../support/asking-models.ts';
 
 /** Answers one request, called by a runtime. */
 export type Fetch = (request: Request, env?: unknown, runtime?: unknown) => Promise<Response>;
@@ -27,12 +28,12 @@ const info = { name: 'conformance', version: '1' };
 export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   const effects = new Effects();
   const common: Omit<SagaHostOptions, 'audience'> = {
-    sagas: conformanceSagas(effects),
+    sagas: askingModels(conformanceSagas(effects)),
     // All hosts of this process share these stores, and some have another clock.
     guard: { store: memoryStore({ olderTokens: 'accept', clock: Date.now }) },
     anonymous: { tasks: 'accept', resumableRequests: 'accept' },
     tasks: { store: memoryStore({ clock: Date.now }), pollInterval: 10 },
-    answers: { model: 'accept' },
+    answerers: { model: 'accept' },
     hooks: {
       onTurn: ({ sagaId, error }) => {
         if (error !== undefined) effects.note(sagaId, String(Object(error).code), '');

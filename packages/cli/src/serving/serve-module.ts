@@ -35,14 +35,18 @@ export async function serveModule(
   const { loaded, importFor, hosts, sagas } = await loadSagas(file, onImport);
   assertSdk(file);
   const { serveSagas } = await importFor<typeof Serve>('@mcp-saga/server/serve');
-  // Clients without forms can answer, too. A server decides that itself.
-  const options: Partial<GivenOptions> = hosts[0] ?? { answers: { model: 'accept' } };
+  const options: Partial<GivenOptions> = hosts[0] ?? { answerers: { model: 'accept' } };
+  // Clients without forms can answer, too. The author of a server decides that.
+  const served =
+    hosts[0] === undefined
+      ? sagas.map((saga) => ({ answeredBy: ['client', 'model', 'fallback'] as const, ...saga }))
+      : sagas;
   const { auth, http, outside, hooks, telemetry, anonymous } = options;
   const server = serveSagas({
     name: basename(file),
     version: 'dev',
     ...options,
-    sagas: sagas.map((saga) => withValues(saga, studio.feed)),
+    sagas: served.map((saga) => withValues(saga, studio.feed)),
     store: options.store ?? store,
     // An ephemeral key would end with the code that made it.
     keys: options.keys === 'ephemeral' ? keys : (options.keys ?? keys),

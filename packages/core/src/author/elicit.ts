@@ -1,4 +1,6 @@
-import { assertKnownOptions, assertOneOf } from '../values/known-options.ts';
+import type { Answerer } from '../model/answerer.ts';
+import { assertAnsweredBy } from './checks/assert-answered-by.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
 import type { Duration } from '../values/duration.ts';
 import { AuthoringError } from '../values/errors.ts';
@@ -30,10 +32,10 @@ export interface ElicitOptions<S extends Schema> {
    */
   readonly timeout?: Duration;
   /**
-   * `client`: only the client may answer; `model`: also the model that calls the tool. Default:
-   * `modelAnswers` of saga or host.
+   * Who may answer, in this order: `client` (the user), `model` (the model that calls the tool, if
+   * the host allows it, and only behind `client`), `fallback`. Default: `answeredBy` of the saga.
    */
-  readonly accept?: 'client' | 'model';
+  readonly answeredBy?: readonly Answerer[];
   /**
    * Answer to use if the client cannot be asked, parsed by the schema: a content, or a function
    * that runs like a server step. If the function throws or the answer is invalid, the step throws
@@ -54,8 +56,8 @@ export interface ElicitUrlOptions {
    * Time to answer, from the first time the question is asked. Default: the lifetime of the token.
    */
   readonly timeout?: Duration;
-  /** Allowed sources of the answer: see {@link ElicitOptions.accept}. */
-  readonly accept?: 'client' | 'model';
+  /** Who may answer: see {@link ElicitOptions.answeredBy}. */
+  readonly answeredBy?: readonly Answerer[];
 }
 
 /** Outcome of an elicitation, with the accepted content. */
@@ -68,14 +70,14 @@ const formNames: NamesOf<ElicitOptions<Schema>> = {
   message: true,
   schema: true,
   timeout: true,
-  accept: true,
+  answeredBy: true,
   fallback: true,
 };
 const urlNames: NamesOf<ElicitUrlOptions> = {
   message: true,
   url: true,
   timeout: true,
-  accept: true,
+  answeredBy: true,
 };
 
 function ask<S extends Schema, T>(
@@ -97,7 +99,7 @@ function ask<S extends Schema, T>(
   }
   // Checked early: when the client is asked, steps beside the question have run.
   formOf(id, schema);
-  assertOneOf(`accept of '${id}'`, options.accept, answerers);
+  assertAnsweredBy(`elicit('${id}')`, options.answeredBy);
   return asking<T>({
     kind: 'elicit',
     id,
@@ -105,12 +107,10 @@ function ask<S extends Schema, T>(
     schema,
     asOutcome,
     ttl: checkedTimeout(id, timeout),
-    accept: options.accept,
+    answeredBy: options.answeredBy,
     fallback,
   });
 }
-
-const answerers = ['client', 'model'];
 
 /** Type of {@link elicit}: a function with the method `outcome`. */
 export interface Elicit {
@@ -197,13 +197,13 @@ function askUrl(id: string, options: ElicitUrlOptions): AskingCommand<void> {
   if (typeof message !== 'string')
     throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
   if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
-  assertOneOf(`accept of '${id}'`, options.accept, answerers);
+  assertAnsweredBy(`elicitUrl('${id}')`, options.answeredBy);
   return asking<void>({
     kind: 'elicitUrl',
     id,
     message,
     url,
     ttl: checkedTimeout(id, timeout),
-    accept: options.accept,
+    answeredBy: options.answeredBy,
   });
 }

@@ -4,15 +4,18 @@ import type { Duration } from '../values/duration.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Root, SampleParams, SampleResult, SampleTool } from '../model/client-step.ts';
 import { asking } from '../effects/effect-of.ts';
+import type { Answerer } from '../model/answerer.ts';
+import { assertAnsweredBy } from './checks/assert-answered-by.ts';
 import type { AskingCommand } from '../model/command.ts';
 import { assertStepId, checkedTimeout } from '../values/path.ts';
 
 interface SampleOptions {
   readonly timeout?: Duration;
+  readonly answeredBy?: readonly Answerer[];
 }
 
 const none: SampleOptions = {};
-const names: NamesOf<SampleOptions> = { timeout: true };
+const names: NamesOf<SampleOptions> = { timeout: true, answeredBy: true };
 const paramNames: NamesOf<SampleParams> = {
   messages: true,
   maxTokens: true,
@@ -27,10 +30,12 @@ const paramNames: NamesOf<SampleParams> = {
 
 /**
  * Asks the client's model: MCP's `sampling/createMessage`, which MCP 2026-07-28 has deprecated. A
- * host answers with its own model if it has the option `answers.sampling`. With `tools`, the model
+ * host answers with its own model if it has the option `answerers.sampling`, and `answeredBy` has
+ * `fallback`. With `tools`, the model
  * may answer with calls of tools in `blocks`: run them in steps, and sample again with their
  * results.
- * @param options - `timeout`: time that the model has, from the first time it is asked
+ * @param options - `timeout`: time that the model has, from the first time it is asked;
+ * `answeredBy`: who may answer, as for `elicit`, where `fallback` is the host's own model
  * @throws StepTimedOut (in the body) when the answer arrives later
  * @throws ClientCannot (in the body) if neither the client nor the host can sample
  * @throws StepError (in the body) when the client answers with an error
@@ -63,11 +68,14 @@ export function sample(
     throw new AuthoringError(
       `sample('${id}') needs tools with a name, and with an inputSchema of the type 'object'.`,
     );
+  const { answeredBy, timeout } = options;
+  assertAnsweredBy(`sample('${id}')`, answeredBy);
   return asking<SampleResult>({
     kind: 'sample',
     id,
     params,
-    ttl: checkedTimeout(id, options.timeout),
+    ttl: checkedTimeout(id, timeout),
+    answeredBy,
   });
 }
 

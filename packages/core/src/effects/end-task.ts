@@ -84,7 +84,7 @@ function questionOf(spec: EffectSpec): Question | undefined {
   if (question === undefined) return undefined;
   return {
     need: question.need(spec),
-    accept: 'accept' in spec ? spec.accept : undefined,
+    answeredBy: 'answeredBy' in spec ? spec.answeredBy : undefined,
     hasFallback: 'fallback' in spec && spec.fallback !== undefined,
   };
 }
@@ -143,7 +143,7 @@ export function waitsForClient(
 
 /**
  * `true` if an answer of that origin counts. An answer of the model never counts if the author
- * requires the client.
+ * leaves it out.
  */
 export function isAccepted(
   spec: EffectSpec,
@@ -152,7 +152,7 @@ export function isAccepted(
 ): boolean {
   const question = questionOf(spec);
   if (question === undefined) return true;
-  if (question.accept === 'client' && provenance === 'model') return false;
+  if (provenance === 'model' && question.answeredBy?.includes('model') === false) return false;
   return questions.accepts(provenance, question);
 }
 

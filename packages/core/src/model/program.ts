@@ -1,6 +1,7 @@
 import type { Json } from '../values/json.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import type { CompleteVariable, UriTemplate } from '../values/uri-template.ts';
+import type { Answerer } from './answerer.ts';
 import type { ClientAnswer } from './client-step.ts';
 import type { needsStore } from './command.ts';
 import type { ClientNeed } from '../values/errors.ts';
@@ -46,11 +47,8 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly [needsStore]?: false;
   /** Capabilities that the client must have, checked before anything runs. */
   readonly needs: readonly ClientNeed[];
-  /**
-   * `accept`: the model that calls the tool may answer for the user. Default: the setting of the
-   * host.
-   */
-  readonly modelAnswers: 'accept' | undefined;
+  /** Who may answer a question that does not say so itself, in this order. Default: see `saga`. */
+  readonly answeredBy?: readonly Answerer[];
   /**
    * `prefer`: clients that support MCP tasks get a task. `require`: other clients are refused, too.
    */

@@ -1,11 +1,12 @@
+import type { Answerer } from './answerer.ts';
 import type { ClientNeed } from '../values/errors.ts';
 
 /** The part of a question that a host needs to choose its route. */
 export interface Question {
   /** Capability that a client needs. */
   readonly need: ClientNeed;
-  /** Author's choice of the answerer: only the client, or also the model that calls the tool. */
-  readonly accept: 'client' | 'model' | undefined;
+  /** Who may answer, in this order. Undefined: as the saga says. */
+  readonly answeredBy: readonly Answerer[] | undefined;
   /** `true` if the author gives an answer for clients that cannot be asked. */
   readonly hasFallback: boolean;
   /**

@@ -41,7 +41,7 @@ export function endings(): fc.Arbitrary<Node> {
     catch: fc.constant<Node>({ kind: 'share' }),
     finally: fc.constant(undefined),
   });
-  const question: Node = { kind: 'outcome', id: 'after', accept: undefined, fallback: 'none' };
+  const question: Node = { kind: 'outcome', id: 'after', answeredBy: undefined, fallback: 'none' };
   return fc
     .array(guarded, { minLength: 1, maxLength: 2 })
     .map((nodes): Node => ({ kind: 'sequence', nodes: nodes.flatMap((node) => [node, question]) }));

@@ -33,6 +33,7 @@ import type { ClientAnswer, ClientStep, SampleResult } from '../../src/model/cli
 import type { Command, Steps } from '../../src/model/command.ts';
 import type { Question, Route } from '../../src/model/question.ts';
 import type { Runtime } from '../../src/model/runtime.ts';
+import type { Answerer } from '../../src/model/answerer.ts';
 import { accepted, answered, refused, said } from './drive.ts';
 import { hash, type World } from './world.ts';
 
@@ -52,7 +53,7 @@ export type Leaf =
   | {
       readonly kind: 'elicit' | 'outcome';
       readonly id: string;
-      readonly accept: 'client' | 'model' | undefined;
+      readonly answeredBy: readonly Answerer[] | undefined;
       /**
        * What there is where the client cannot be asked: nothing, the content, or a function that
        * gives it or throws.
@@ -177,20 +178,24 @@ export function anyRoutes(seed: number): Routes {
  */
 export function safeRoutes(seed: number): Routes {
   return (question) => {
-    const { need, accept, hasFallback } = question;
+    const { need, answeredBy, hasFallback } = question;
     if (need === 'roots') return 'ask';
     if (need === 'sampling') return wayOf(seed, question, ['ask', 'host', 'cannot']);
     const ways = ['ask' as const, ...(hasFallback ? ['fallback' as const] : [])];
-    return wayOf(seed, question, accept === 'model' ? [...ways, 'cannot'] : ways);
+    return wayOf(
+      seed,
+      question,
+      answeredBy?.includes('model') === true ? [...ways, 'cannot'] : ways,
+    );
   };
 }
 
 function wayOf(
   seed: number,
-  { need, accept, hasFallback }: Question,
+  { need, answeredBy, hasFallback }: Question,
   ways: readonly Route[],
 ): Route {
-  return ways[hash(`${seed} ${need} ${accept} ${hasFallback}`) % ways.length] as Route;
+  return ways[hash(`${seed} ${need} ${answeredBy?.join()} ${hasFallback}`) % ways.length] as Route;
 }
 
 /** What the fallback of a form says, and what the host's model says. */
@@ -313,11 +318,11 @@ type Asked = { readonly attempt: number; readonly signal: AbortSignal };
 type FormLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' }>;
 
 function optionsOf(
-  { accept, fallback }: FormLeaf,
+  { answeredBy, fallback }: FormLeaf,
   { run, register }: Frame,
 ): ElicitOptions<typeof Form> {
   const message = messageOf(register);
-  const options = { message, schema: Form, ...(accept === undefined ? {} : { accept }) };
+  const options = { message, schema: Form, ...(answeredBy === undefined ? {} : { answeredBy }) };
   if (fallback === 'none') return options;
   const content = fallbackOf(message);
   if (fallback === 'content') return { ...options, fallback: content };
@@ -535,7 +540,7 @@ function outcomeByRoute(
   const isForm = leaf.kind === 'elicit' || leaf.kind === 'outcome';
   const route = context.routes({
     need: isForm ? 'elicitation' : leaf.kind === 'sample' ? 'sampling' : 'roots',
-    accept: isForm ? leaf.accept : undefined,
+    answeredBy: isForm ? leaf.answeredBy : undefined,
     hasFallback: isForm && leaf.fallback !== 'none',
   });
   if (route === 'ask') return askDirectly(leaf, path, register);
@@ -766,9 +771,9 @@ export function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
       : fc.constant('outcome' as const),
     id: ids,
     // What a model may answer can go where it fails.
-    accept: mayFail
-      ? fc.constantFrom(undefined, 'client' as const, 'model' as const)
-      : fc.constantFrom(undefined, 'client' as const),
+    answeredBy: mayFail
+      ? fc.constantFrom<readonly Answerer[] | undefined>(undefined, ['client'], ['client', 'model'])
+      : fc.constantFrom<readonly Answerer[] | undefined>(undefined, ['client']),
     fallback: mayFail
       ? fc.constantFrom('none' as const, 'content' as const, 'function' as const, 'throws' as const)
       : fc.constantFrom('none' as const, 'content' as const, 'function' as const),

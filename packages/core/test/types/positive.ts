@@ -78,14 +78,14 @@ export const words = saga({ name: 'words', version: '1' }, function* (nothing) {
   const spare = yield* elicit('spare', {
     message: 'm',
     schema: Target,
-    accept: 'client',
+    answeredBy: ['client', 'fallback'],
     fallback: { target: 'a', count: '1' },
   });
   expectType<Equal<typeof spare, TargetOutput>>();
   const made = yield* elicit('made', {
     message: 'm',
     schema: Target,
-    accept: 'model',
+    answeredBy: ['client', 'model', 'fallback'],
     fallback: async ({ services, signal, attempt, idempotencyKey }) => {
       expectType<Equal<typeof services, Services>>();
       expectType<

@@ -17,12 +17,7 @@ import { frozenError } from '../wire/wire-error.ts';
 import { beginCall, resumeTokenOf } from './parts/begin-call.ts';
 import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/call-types.ts';
-import {
-  asksOfCall,
-  endsBeforeSaga,
-  endWithToken,
-  stepsForClient,
-} from './parts/interim-result.ts';
+import { endsBeforeSaga, endWithToken, stepsForClient } from './parts/interim-result.ts';
 import { toRequest } from '../wire/step-requests.ts';
 
 /**
@@ -51,10 +46,10 @@ export async function toAnswer(
   if (turn.status !== 'suspended') return call.toResult(turn);
   const roundsLeft = clientRounds - roundAfter(turn);
   const isLast = call.method === 'tools/call' && roundsLeft < 0;
-  if (isLast || endsBeforeSaga(host, call, turn, maxWaitAfter(host, turn)))
+  if (isLast || endsBeforeSaga(call, turn, maxWaitAfter(host, turn)))
     return await endWithToken(host, call, turn);
   adviseOnRounds(host, turn);
-  return toInputRequired({ ...turn, steps: stepsForClient(host, call, turn) });
+  return toInputRequired({ ...turn, steps: stepsForClient(call, turn) });
 }
 
 /** Returns the longest wait that the remaining rounds of a call can hold, in milliseconds. */
@@ -137,7 +132,7 @@ function nextRound({ saga, args, method }: ClientCall, dialect: DialectCapabilit
 /** Returns the abilities of clients with repeated calls. */
 export function roundCapabilities(host: SagaHostCore, call: ClientCall): DialectCapabilities {
   // Clients repeat their call at once, so each round holds a part of the wait.
-  const asks = asksOfCall(host, call);
+  const asks = call.client.asks;
   if (call.method === 'tools/call') return { asks, holdsParts: true, asksModel: true };
   return { asks, holdsParts: true, maxWait: (round) => maxWaitFrom(host, round) };
 }

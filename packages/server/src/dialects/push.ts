@@ -4,12 +4,7 @@ import { resumeTokenRefused } from './parts/begin-call.ts';
 import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/call-types.ts';
 import { inOneRequest } from './parts/in-one-request.ts';
-import {
-  asksOfCall,
-  endsBeforeSaga,
-  endWithToken,
-  stepsForClient,
-} from './parts/interim-result.ts';
+import { endsBeforeSaga, endWithToken, stepsForClient } from './parts/interim-result.ts';
 import { OpenQuestions } from './parts/open-questions.ts';
 
 /**
@@ -31,12 +26,9 @@ export const push: Dialect = {
     const longestWait = (): number => Math.max(0, until - host.timing.clock());
     try {
       return await inOneRequest(host, call, () => pushCapabilities(host, call, longestWait), {
-        answersTo: (turn) =>
-          questions.answersTo({ ...turn, steps: stepsForClient(host, call, turn) }),
+        answersTo: (turn) => questions.answersTo({ ...turn, steps: stepsForClient(call, turn) }),
         endWith: (turn) =>
-          endsBeforeSaga(host, call, turn, longestWait())
-            ? endWithToken(host, call, turn)
-            : undefined,
+          endsBeforeSaga(call, turn, longestWait()) ? endWithToken(host, call, turn) : undefined,
       });
     } finally {
       questions.withdraw();
@@ -53,7 +45,7 @@ function pushCapabilities(
   maxWait: () => number,
 ): DialectCapabilities {
   const dialect = {
-    asks: asksOfCall(host, call),
+    asks: call.client.asks,
     maxHold: Math.min(host.limits.maxHold, maxWait()),
   };
   return call.method === 'tools/call'

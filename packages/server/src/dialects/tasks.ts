@@ -197,8 +197,7 @@ function isDueBeside(
   { effects }: DialectCapabilities,
 ): boolean {
   // A task asks the client, never the model that called.
-  const isForModel =
-    goesByTokens(call) || stepsForClient(host, call, turn).length < turn.steps.length;
+  const isForModel = goesByTokens(call) || stepsForClient(call, turn).length < turn.steps.length;
   if (effects !== 'later' || isForModel) return false;
   return turn.due !== undefined && turn.due <= host.timing.clock();
 }

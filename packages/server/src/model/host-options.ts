@@ -122,22 +122,6 @@ export interface InstantRefusalOptions {
   readonly treatAs?: 'refused' | 'unsupported';
 }
 
-/**
- * Order in which a host tries the sources of an answer. The first available source answers.
- *
- * - `client`: the user or model at the client, if the client declared the capability
- * - `model`: the model that calls the tool, if `answers.model` is `'accept'` and the dialect
- *   supports it
- * - `fallback`: the `fallback` of `elicit`
- * - `host`: the `sampling` function of the host
- */
-export interface AnswerOrder {
-  /** Order for `elicit`. @default ['client', 'model', 'fallback'] */
-  readonly elicitation?: readonly ('client' | 'model' | 'fallback')[];
-  /** Order for `sample`. @default ['client', 'host', 'model'] */
-  readonly sampling?: readonly ('client' | 'host' | 'model')[];
-}
-
 /** Facts about the next turn, for rate limits. */
 export interface RateLimitFacts {
   readonly principal: string | null;
@@ -272,21 +256,19 @@ export interface PageOptions {
   readonly logo?: string;
 }
 
-/** Options for answers that do not come from the user at the client. */
-export interface AnswerOptions {
+/** Who is there to answer questions, besides the person at the client. */
+export interface AnswererOptions {
   /**
-   * Samples a model of the host if the client does not support sampling, or no sampling with the
-   * tools of this request. Takes the params of `sampling/createMessage`, and returns its result.
+   * A model of the host, for samples that the client cannot answer, and whose `answeredBy` has
+   * `fallback`. Takes the params of `sampling/createMessage`, and returns its result.
    */
   readonly sampling?: Sampling;
   /**
-   * `accept` lets the calling model answer questions for its user if the client cannot ask. Tools
-   * then list the argument `answers`. The token records the model as the source of these answers.
-   * @default 'refuse'
+   * `accept`: the model that calls a tool may answer for its user, where `answeredBy` of the saga or
+   * question has `model` and the client cannot ask. Tools then list the argument `answers`, and the
+   * token records the model as the source of these answers. Default: it may not.
    */
-  readonly model?: 'accept' | 'refuse';
-  /** Order in which the host tries the sources of an answer. */
-  readonly order?: AnswerOrder;
+  readonly model?: 'accept';
   /**
    * Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and
    * passed to the saga.
@@ -424,8 +406,8 @@ export interface SagaHostOptions {
    * `memoryQueue()` for one process. Default: only clients continue sagas.
    */
   readonly queue?: SagaQueue;
-  /** Options for answers that do not come from the user at the client. */
-  readonly answers?: AnswerOptions;
+  /** Who is there to answer questions, besides the person at the client. Default: nobody. */
+  readonly answerers?: AnswererOptions;
   /** Compensators by name, for sagas with changed or removed code. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
   /** Options for tasks of MCP. Default: offered without a store, if a saga declares `task`. */

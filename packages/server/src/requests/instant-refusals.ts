@@ -1,11 +1,11 @@
 import type { Json } from '@mcp-saga/core';
 import type { ClientAnswer } from '@mcp-saga/core/program';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import type { Answers, HostParts } from '../settings/host-parts.ts';
+import type { Answerers, HostParts } from '../settings/host-parts.ts';
 
 /** Reports refusals that are faster than any person. */
 export function reportInstantRefusals(
-  { observer, timing, answers: by }: Pick<HostParts, 'observer' | 'timing' | 'answers'>,
+  { observer, timing, answerers: by }: Pick<HostParts, 'observer' | 'timing' | 'answerers'>,
   { claims, sagaId }: SealedSaga,
   news: ReadonlyMap<string, ClientAnswer>,
 ): void {
@@ -23,7 +23,7 @@ export function reportInstantRefusals(
  * @param afterMs - time from the question to the answers, in milliseconds
  */
 export function withoutInstantRefusals(
-  { instantRefusals: { withinMs, treatAs } }: Pick<Answers, 'instantRefusals'>,
+  { instantRefusals: { withinMs, treatAs } }: Pick<Answerers, 'instantRefusals'>,
   afterMs: number,
   answers: ReadonlyMap<string, ClientAnswer>,
 ): ReadonlyMap<string, ClientAnswer> {

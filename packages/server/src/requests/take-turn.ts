@@ -101,7 +101,7 @@ async function leaseRequest(
     };
   }
   const { news, afterMs } = intent;
-  const answers = withoutInstantRefusals(host.answers, afterMs, news);
+  const answers = withoutInstantRefusals(host.answerers, afterMs, news);
   const ids = stepIdsOf(saga.state.generation);
   return {
     action: 'resume',
@@ -173,7 +173,7 @@ function turnOfAnswer(
   const { opened, at, dialect, follows, mayStay } = requested;
   // Stored answers are not treated again: another host may have other options for instant refusals.
   const own =
-    interrupted === undefined ? withoutInstantRefusals(host.answers, afterMs, answers) : answers;
+    interrupted === undefined ? withoutInstantRefusals(host.answerers, afterMs, answers) : answers;
   // A followed or awaited turn continues with its own answers.
   const takesOwn = interrupted === undefined || (!follows && !isAwaited);
   const answered = new Map([...(takesOwn ? own : []), ...(interrupted?.answers ?? [])]);

@@ -1,11 +1,6 @@
 import { isPlainObject, isRecord } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
-import type {
-  AnswerOptions,
-  AnswerOrder,
-  AuthOptions,
-  SagaHostOptions,
-} from '../model/host-options.ts';
+import type { AnswererOptions, AuthOptions, SagaHostOptions } from '../model/host-options.ts';
 import type { SagaQueue } from '../model/queue-types.ts';
 import { assertClock } from './clock.ts';
 import { storeMethods } from '../store/memory-store.ts';
@@ -23,12 +18,6 @@ import { wholeDuration, wholeNumber } from './default-limits.ts';
 
 const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Answer order of a host that sets none: all answerers of each kind of question. */
-export const defaultAnswerOrder: Required<AnswerOrder> = {
-  elicitation: ['client', 'model', 'fallback'],
-  sampling: ['client', 'host', 'model'],
-};
-
 /** Checks the options, for JavaScript too. Throws TypeError with the name of the option. */
 export function assertHostOptions(options: SagaHostOptions): void {
   assertKnownOptions(options, hostNames, hostGroups);
@@ -37,7 +26,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
     sagas,
     auth = {},
     queue,
-    answers = {},
+    answerers = {},
     telemetry,
     studio,
     testing = {},
@@ -69,7 +58,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
   assertGuard(options);
   assertQueue(queue, options);
   assertOutside(options);
-  assertAnswers(answers);
+  assertAnswerers(answerers);
   assertHooks(options);
   assertTasks(options);
   assertCompensators(options);
@@ -124,19 +113,13 @@ function assertAuth({
   assertRejectIssuedBefore(rejectIssuedBefore);
 }
 
-function assertAnswers({ sampling, model, order = {}, instantRefusals }: AnswerOptions): void {
-  assertFunction('answers.sampling', sampling);
-  assertOneOf('answers.model', model, ['accept', 'refuse']);
-  assertOneOf('answers.instantRefusals.treatAs', instantRefusals?.treatAs, [
+function assertAnswerers({ sampling, model, instantRefusals }: AnswererOptions): void {
+  assertFunction('answerers.sampling', sampling);
+  assertOneOf('answerers.model', model, ['accept']);
+  assertOneOf('answerers.instantRefusals.treatAs', instantRefusals?.treatAs, [
     'refused',
     'unsupported',
   ]);
-  for (const [need, tried] of Object.entries(order) as [keyof AnswerOrder, readonly unknown[]][]) {
-    if (!Array.isArray(tried))
-      throw optionError(`answers.order.${need}: expected an array, in the order to try.`);
-    for (const answerer of tried)
-      assertOneOf(`answers.order.${need}`, answerer, defaultAnswerOrder[need]);
-  }
 }
 
 function assertGuard({ guard, store }: SagaHostOptions): void {

@@ -15,7 +15,6 @@ import type {
   GuardOptions,
   InstantRefusalOptions,
   TestingOptions,
-  AnswerOrder,
   SagaHostOptions,
   Sampling,
   StartOptions,
@@ -32,7 +31,7 @@ import type { SagaStore } from '../model/saga-store.ts';
 import { followClock, isInMemory } from '../store/memory-store.ts';
 import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
-import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
+import { assertHostOptions, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
 import { resolveHostLimits, wholeDuration } from './default-limits.ts';
 import { warningsOfUnits } from './unitless-durations.ts';
@@ -57,7 +56,7 @@ function toInstantRefusals({
   within = 1_000,
   treatAs = 'refused',
 }: InstantRefusalOptions = {}): InstantRefusals {
-  return { withinMs: durationOption('answers.instantRefusals.within', within, 0), treatAs };
+  return { withinMs: durationOption('answerers.instantRefusals.within', within, 0), treatAs };
 }
 
 /** Checks of a caller before a turn. */
@@ -128,10 +127,9 @@ export interface Observer {
 }
 
 /** Sources of answers other than the user at the client. */
-export interface Answers {
+export interface Answerers {
   readonly sampling: Sampling | undefined;
-  readonly model: 'accept' | 'refuse';
-  readonly order: Required<AnswerOrder>;
+  readonly model: 'accept' | undefined;
   readonly instantRefusals: InstantRefusals;
 }
 
@@ -161,7 +159,7 @@ export interface HostParts {
   readonly stepRetry: RetryPlan | undefined;
   readonly limits: ResolvedLimits;
   readonly observer: Observer;
-  readonly answers: Answers;
+  readonly answerers: Answerers;
   readonly offers: Offers;
 }
 
@@ -169,7 +167,7 @@ export interface HostParts {
 export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'> {
   assertHostOptions(given);
   const options = withStore(given);
-  const { audience, auth = {}, guard, queue, answers = {}, studio, testing = {} } = options;
+  const { audience, auth = {}, guard, queue, answerers = {}, studio, testing = {} } = options;
   const telemetry = studio?.telemetry(options.telemetry) ?? options.telemetry;
   const { clock: now = Date.now } = testing;
   // Tokens contain whole milliseconds, but performance.now() returns fractions.
@@ -276,11 +274,10 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       develops,
       isTrial,
     },
-    answers: {
-      sampling: answers.sampling,
-      model: answers.model ?? 'refuse',
-      order: { ...defaultAnswerOrder, ...answers.order },
-      instantRefusals: toInstantRefusals(answers.instantRefusals),
+    answerers: {
+      sampling: answerers.sampling,
+      model: answerers.model,
+      instantRefusals: toInstantRefusals(answerers.instantRefusals),
     },
     offers: {
       tasks: toTaskSettings(options, warn),

@@ -1,7 +1,6 @@
 import { didYouMean, nearestName, optionError, type NamesOf } from '@mcp-saga/core/shared';
 import type {
-  AnswerOptions,
-  AnswerOrder,
+  AnswererOptions,
   AuthOptions,
   GuardOptions,
   OutsideOptions,
@@ -34,7 +33,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   guard: true,
   outside: true,
   queue: true,
-  answers: true,
+  answerers: true,
   compensators: true,
   tasks: true,
   anonymous: true,
@@ -85,13 +84,11 @@ const outsideNames: NamesOf<OutsideOptions> = {
   webhooks: true,
   page: true,
 };
-const answerNames: NamesOf<AnswerOptions> = {
+const answererNames: NamesOf<AnswererOptions> = {
   sampling: true,
   model: true,
-  order: true,
   instantRefusals: true,
 };
-const orderNames: NamesOf<AnswerOrder> = { elicitation: true, sampling: true };
 const refusalNames: NamesOf<InstantRefusalOptions> = { within: true, treatAs: true };
 const taskNames: NamesOf<TaskOptions> = {
   store: true,
@@ -153,7 +150,7 @@ export const hostGroups: Groups = {
   auth: authNames,
   guard: guardNames,
   outside: outsideNames,
-  answers: answerNames,
+  answerers: answererNames,
   tasks: taskNames,
   anonymous: anonymousNames,
   starts: startNames,
@@ -173,9 +170,8 @@ export function assertKnownOptions(options: object, names: object, groups: Group
   assertKnown('', options, names, new Map(leaves));
   for (const [group, inner] of Object.entries(groups))
     assertKnown(group, Reflect.get(options, group), inner);
-  const { answers } = options as Pick<SagaHostOptions, 'answers'>;
-  assertKnown('answers.order', answers?.order, orderNames);
-  assertKnown('answers.instantRefusals', answers?.instantRefusals, refusalNames);
+  const { answerers } = options as Pick<SagaHostOptions, 'answerers'>;
+  assertKnown('answerers.instantRefusals', answerers?.instantRefusals, refusalNames);
 }
 
 /**

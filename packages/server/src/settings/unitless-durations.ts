@@ -9,7 +9,7 @@ export function warningsOfUnits({
   limits = {},
   guard,
   tasks,
-  answers,
+  answerers,
   keys,
 }: SagaHostOptions): readonly string[] {
   const { tokenTtl, maxLifetime, turnBudget, maxHold, hookTimeout } = limits;
@@ -22,7 +22,7 @@ export function warningsOfUnits({
     'guard.lease': guard?.lease,
     'tasks.ttl': tasks?.ttl,
     'tasks.pollInterval': tasks?.pollInterval,
-    'answers.instantRefusals.within': answers?.instantRefusals?.within,
+    'answerers.instantRefusals.within': answerers?.instantRefusals?.within,
     'keys.refresh': isKeySource(keys) ? keys.refresh : undefined,
   };
   return Object.entries(durations).flatMap(([name, value]) =>

@@ -1,17 +1,15 @@
-import type { ClientNeed, Program, Provenance } from '@mcp-saga/core';
+import type { Answerer, Program, Provenance } from '@mcp-saga/core';
 import type { Question, Route } from '@mcp-saga/core/program';
 import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import { NeedsMissing } from '../wire/errors.ts';
-import type { Answers, HostParts } from '../settings/host-parts.ts';
-
-type Answerer = 'client' | 'model' | 'fallback' | 'host';
+import type { HostParts } from '../settings/host-parts.ts';
 
 /** Facts that decide the route of a question. */
 export interface Asking {
-  readonly host: Pick<HostParts, 'answers' | 'observer' | 'registry'>;
-  readonly program: Partial<Pick<Program, 'modelAnswers' | 'name'>>;
+  readonly host: Pick<HostParts, 'answerers' | 'observer' | 'registry'>;
+  readonly program: Partial<Pick<Program, 'answeredBy' | 'name'>>;
   readonly caller: Pick<Caller, 'capabilities'>;
   readonly dialect: DialectCapabilities;
 }
@@ -24,9 +22,10 @@ export function routeOf(asking: Asking, question: Question): Route {
 }
 
 function firstOf(asking: Asking, question: Question): Route {
-  for (const answerer of answerersOf(asking.host.answers, question.need)) {
-    if (reaches(asking, answerer, question))
-      return answerer === 'client' || answerer === 'model' ? 'ask' : answerer;
+  for (const answerer of answerersOf(asking, question)) {
+    if (!reaches(asking, answerer, question)) continue;
+    if (answerer !== 'fallback') return 'ask';
+    return isSample(question) ? 'host' : 'fallback';
   }
   return 'cannot';
 }
@@ -42,18 +41,24 @@ export function isAccepted(asking: Asking, provenance: Provenance, question: Que
 /** Throws NeedsMissing before the saga runs if a declared need is not available. */
 export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'needs'>): void {
   const missing = program.needs.filter(
-    (need) => routeOf(asking, { need, accept: undefined, hasFallback: false }) === 'cannot',
+    (need) => routeOf(asking, { need, answeredBy: undefined, hasFallback: false }) === 'cannot',
   );
   if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.dialect.unasked);
 }
 
-/** Lists who may answer questions of a kind, by the options of the host. */
-export function answerersOf(
-  { order }: Pick<Answers, 'order'>,
-  need: ClientNeed,
+const byDefault: readonly Answerer[] = ['client', 'fallback'];
+
+/** Lists who may answer a question, in this order. */
+function answerersOf(
+  { program }: Pick<Asking, 'program'>,
+  { need, answeredBy }: Pick<Question, 'need' | 'answeredBy'>,
 ): readonly Answerer[] {
-  if (need === 'sampling' || need === 'sampling.tools') return order.sampling;
-  return need === 'roots' ? ['client'] : order.elicitation;
+  return need === 'roots' ? ['client'] : (answeredBy ?? program.answeredBy ?? byDefault);
+}
+
+/** `true` for a question to a model. The fallback of such a question is the model of the host. */
+function isSample({ need }: Pick<Question, 'need'>): boolean {
+  return need === 'sampling' || need === 'sampling.tools';
 }
 
 function reaches(asking: Asking, answerer: Answerer, question: Question): boolean {
@@ -73,27 +78,25 @@ function reaches(asking: Asking, answerer: Answerer, question: Question): boolea
         return false;
       return dialect.asksModel === true && mayModelAnswer(asking, question);
     case 'fallback':
-      return question.hasFallback;
-    case 'host':
-      return host.answers.sampling !== undefined;
+      return isSample(question) ? host.answerers.sampling !== undefined : question.hasFallback;
   }
 }
 
 /** The calling model answers in words, and cannot call the tools that a saga offers. */
-function mayModelAnswer(asking: Asking, { need, accept }: Question): boolean {
-  return need !== 'sampling.tools' && acceptsModel(asking, accept);
+function mayModelAnswer(asking: Asking, question: Question): boolean {
+  return (
+    question.need !== 'sampling.tools' &&
+    asking.host.answerers.model === 'accept' &&
+    answerersOf(asking, question).includes('model')
+  );
 }
 
-/**
- * `true` if the calling model may answer. `accept` is the option of the question. Default: the
- * option of the saga or host.
- */
-export function acceptsModel(
-  { host, program }: Pick<Asking, 'host' | 'program'>,
-  accept?: Question['accept'],
-): boolean {
-  if (accept !== undefined) return accept === 'model';
-  return (program.modelAnswers ?? host.answers.model) === 'accept';
+/** `true` if the calling model may answer a question of a saga, as far as its options tell. */
+export function mayAskModel({ host, program }: Pick<Asking, 'host' | 'program'>): boolean {
+  const { answeredBy } = program;
+  // A question can name the model, too.
+  const mayName = answeredBy === undefined || answeredBy.includes('model');
+  return host.answerers.model === 'accept' && mayName;
 }
 
 /** Warns the author once for each saga and need. */
@@ -102,9 +105,12 @@ function advise({ host, program, dialect }: Asking, { need, isUnsupported }: Que
   const about = `${program.name}: ${need}${unasked ?? ''}`;
   if (!host.observer.advises || !host.registry.isNew(about)) return;
   const own = need.startsWith('sampling')
-    ? 'the host answers: { sampling }'
+    ? 'the host answerers: { sampling }'
     : 'the question a `fallback`';
-  const model = need === 'sampling.tools' ? '' : `or the host answers: { model: 'accept' }, `;
+  const model =
+    need === 'sampling.tools'
+      ? ''
+      : `or the question answeredBy: ['client', 'model'] and the host answerers: { model: 'accept' }, `;
   host.observer.hooks.onWarning(
     (unasked === undefined
       ? `Saga '${program.name}' asks for ${need}, which a client does not ${isUnsupported === true ? 'support' : 'declare'}. Give `

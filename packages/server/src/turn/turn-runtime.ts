@@ -92,9 +92,9 @@ export function turnRuntime(
       route: (question) => routeOf(asking, question),
       accepts: (provenance, question) => isAccepted(asking, provenance, question),
       sample: (params, step) => {
-        if (host.answers.sampling === undefined)
-          throw new TypeError('The option answers.sampling is not set.');
-        return host.answers.sampling(params, step);
+        if (host.answerers.sampling === undefined)
+          throw new TypeError('The option answerers.sampling is not set.');
+        return host.answerers.sampling(params, step);
       },
       digest: async (text) => (await digestText(text)).slice(0, digestLength),
     },

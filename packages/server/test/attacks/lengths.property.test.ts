@@ -161,7 +161,7 @@ function sagasOf({ first, second, fails }: Plan, secret: string): readonly Progr
 async function lengthsOf(plan: Plan, echoed: string, secret: string): Promise<readonly number[]> {
   const { host } = hostOf(sagasOf(plan, secret), {
     compensators: [refund],
-    answers: {
+    answerers: {
       sampling: async () => ({
         role: 'assistant',
         model: 'm',

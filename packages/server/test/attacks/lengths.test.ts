@@ -153,7 +153,7 @@ const channels: { readonly [name: string]: Channel } = {
   'a question that the model of the host answers': {
     text: number(fingerprint('sample', { messages, maxTokens: 9 })),
     known: 3,
-    measure: (keys) => called(withModel, keys, { answers: { sampling: async () => model } }),
+    measure: (keys) => called(withModel, keys, { answerers: { sampling: async () => model } }),
   },
 };
 

@@ -76,16 +76,16 @@ describe.each(inSessions)(
       [['client', 'fallback', 'model'], true, true, 'server'],
       [['client', 'fallback', 'model'], true, false, 'model'],
       [['client', 'model', 'fallback'], false, true, 'server'],
-      [['model', 'client', 'fallback'], true, true, 'model'],
       [['client', 'model', 'fallback'], false, false, 'nobody'],
     ] as const)(
-      '[W3] leads to the next answerer of the order: %j, model %j, fallback %j, answered by %s',
-      async (elicitation, acceptsModel, hasFallback, by) => {
+      '[W3] leads to the next of its answerers: %j, model %j, fallback %j, answered by %s',
+      async (answeredBy, acceptsModel, hasFallback, by) => {
         const where = saga({ name: 'where', version: '1' }, function* () {
           try {
             yield* elicit('target', {
               message: 'Where?',
               schema: Target,
+              answeredBy,
               ...(hasFallback ? { fallback: { target: 'staging' } } : {}),
             });
           } catch {
@@ -95,7 +95,7 @@ describe.each(inSessions)(
         });
         const { host } = hostOf(where, {
           ...withGuard(),
-          answers: { order: { elicitation }, model: acceptsModel ? 'accept' : 'refuse' },
+          answerers: acceptsModel ? { model: 'accept' } : {},
         });
         const { client, close } = await connect(host, { capabilities: all });
         const call = async (args: object): Promise<ReturnType<typeof toCallResult>> =>
@@ -153,7 +153,7 @@ describe('an unknown-method error of a client as a step result', () => {
       return (yield* sample('model', { messages: [], maxTokens: 1 })).model;
     });
     const { host } = hostOf(asking, {
-      answers: {
+      answerers: {
         sampling: () => ({
           role: 'assistant',
           content: { type: 'text', text: 'yes' },
@@ -208,7 +208,7 @@ describe('an instant refusal of a client', () => {
     '[W3] leads to the fallback if the host treats it as unsupported: after %i ms, %j',
     async (ms, instantRefusals, end, count) => {
       for (const guarded of [() => ({}), withGuard]) {
-        const made = await refusedAfter(ms, { answers: { instantRefusals }, ...guarded() });
+        const made = await refusedAfter(ms, { answerers: { instantRefusals }, ...guarded() });
         expect(made).toMatchObject({ end });
         expect(made.told.refusals.length).toBeGreaterThanOrEqual(count);
         if (count === 0) expect(made.told.refusals).toEqual([]);
@@ -217,7 +217,9 @@ describe('an instant refusal of a client', () => {
   );
 
   test('[W3] leads to the fallback in rounds, too', async () => {
-    const { host } = hostOf(falling, { answers: { instantRefusals: { treatAs: 'unsupported' } } });
+    const { host } = hostOf(falling, {
+      answerers: { instantRefusals: { treatAs: 'unsupported' } },
+    });
     const server = handlerOf(host);
     const call = { method: 'tools/call', name: 'falling' } as const;
     const { requestState } = asked(await round(server, call));
@@ -227,14 +229,14 @@ describe('an instant refusal of a client', () => {
   });
 
   test('[W3] is configured by checked options', () => {
-    expect(() => hostOf(falling, { answers: { instantRefusals: { within: -1 } } })).toThrow(
+    expect(() => hostOf(falling, { answerers: { instantRefusals: { within: -1 } } })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
     expect(() =>
-      hostOf(falling, { answers: { instantRefusals: { treatAs: 'cannot' as never } } }),
+      hostOf(falling, { answerers: { instantRefusals: { treatAs: 'cannot' as never } } }),
     ).toThrow(expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }));
     expect(() =>
-      hostOf(falling, { answers: { instantRefusals: { withinMs: 5 } as never } }),
+      hostOf(falling, { answerers: { instantRefusals: { withinMs: 5 } as never } }),
     ).toThrow(expect.objectContaining({ name: 'TypeError', code: 'unknown_option' }));
   });
 });
@@ -275,7 +277,7 @@ describe('a client without a declared capability, with resumable requests', () =
   test('[W3] is asked in one round if its refusal is instant', async () => {
     const { host } = hostOf(falling, {
       ...options,
-      answers: { instantRefusals: { treatAs: 'unsupported' } },
+      answerers: { instantRefusals: { treatAs: 'unsupported' } },
     });
     const server = handlerOf(host);
     const call = { method: 'tools/call', name: 'falling' } as const;
@@ -308,7 +310,7 @@ test('[E9] a host with another option repeats an interrupted turn with the first
   const { host } = hostOf(paying, {
     clock,
     guard: { store: dying },
-    answers: { instantRefusals: { treatAs: 'unsupported' } },
+    answerers: { instantRefusals: { treatAs: 'unsupported' } },
   });
   const { token } = suspended(await host.start('paying', {}));
   const refusal = { stepId: 'target', result: { action: 'decline' } };

@@ -9,7 +9,7 @@ import { knowsTasks } from '../fixtures/task-client.ts';
 const call = { method: 'tools/call', name: 'asking', arguments: { more: 'than none' } } as const;
 // No caller is authenticated here.
 const options = {
-  answers: { model: 'accept' },
+  answerers: { model: 'accept' },
   anonymous: { resumableRequests: 'accept' },
 } as const;
 const resumable = { resumableRequests: {} };

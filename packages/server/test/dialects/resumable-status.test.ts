@@ -208,7 +208,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       const { target } = yield* elicit('where', { message: 'Where?', schema: Target });
       return target;
     });
-    const { near, store, call, status } = setUp(asks, { answers: { model: 'accept' } } as object);
+    const { near, store, call, status } = setUp(asks, { answerers: { model: 'accept' } } as object);
     const first = await call();
     const [token] = tokensIn(first);
     for (const _ of ['once', 'again'])
@@ -237,7 +237,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       yield* elicit('where', { message: 'Where?', schema: Target });
       return 'ended';
     });
-    const { call, status } = setUp(twice, { answers: { model: 'accept' } } as object);
+    const { call, status } = setUp(twice, { answerers: { model: 'accept' } } as object);
     const [token] = tokensIn(await call());
     expect(await status(token)).toMatchObject(is('processing', true));
   });

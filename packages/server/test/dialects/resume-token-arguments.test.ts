@@ -8,7 +8,7 @@ import { hostOf, say, suspended } from '../fixtures/host.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { Empty, Target } from '../fixtures/sagas.ts';
 
-const accepting = { answers: { model: 'accept' } } as const;
+const accepting = { answerers: { model: 'accept' } } as const;
 const answers = { target: { action: 'accept', content: { target: 'here' } } };
 
 /** Asks where, with a closed input: an argument that it does not know is refused. */

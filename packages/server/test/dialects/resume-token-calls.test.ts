@@ -45,7 +45,7 @@ function callOf(program: Program, more: Partial<ClientCall> = {}): ClientCall {
 
 test('[W2] [W3] an unreachable client with elicitation continues by resume tokens', async () => {
   const program = asking();
-  const { host } = hostOf(program, { answers: { model: 'accept' } });
+  const { host } = hostOf(program, { answerers: { model: 'accept' } });
   const answer = async (args: object): Promise<ReturnType<typeof toCallResult>> => {
     const call = callOf(program, { args });
     const dialect = dialectOf(call, coreOf(host));
@@ -72,7 +72,7 @@ test('[W1] [W3] prompts and resources hold waits and cannot ask, as no model can
   });
   // The task continues whenever a client reads it.
   const clock: TestClock = Object.assign(() => (clock.now += 1), { now: start });
-  const { host } = hostOf([waiting, question], { answers: { model: 'accept' }, clock });
+  const { host } = hostOf([waiting, question], { answerers: { model: 'accept' }, clock });
   const answer = async (program: Program): Promise<ReturnType<typeof toCallResult>> => {
     const meta = { resumeToken: 'not one of these' };
     const call = callOf(program, { method: 'prompts/get', meta });

@@ -17,7 +17,7 @@ import { asking, complexTool, Target } from '../fixtures/sagas.ts';
 import { hostForAll, send } from '../fixtures/ways.ts';
 
 const key = 'io.github.mcp-saga/saga';
-const accepting = { answers: { model: 'accept' } } as const;
+const accepting = { answerers: { model: 'accept' } } as const;
 const handle = /^[\w-]{22}$/;
 const refused = {
   error: {

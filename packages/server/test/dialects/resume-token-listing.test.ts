@@ -1,4 +1,4 @@
-import { elicit, saga, type SagaHostOptions, type Schema } from '@mcp-saga/server';
+import { elicit, saga, type Answerer, type SagaHostOptions, type Schema } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { served } from '../fixtures/calling.ts';
@@ -17,14 +17,14 @@ interface Tool {
   readonly outputSchema?: object;
 }
 
-function taking<I extends Schema>(input: I, name = 'taking', modelAnswers?: 'accept') {
+function taking<I extends Schema>(input: I, name = 'taking', answeredBy?: readonly Answerer[]) {
   return saga(
     {
       name,
       version: '1',
       input,
       output: z.object({ ok: z.boolean() }),
-      ...(modelAnswers === undefined ? {} : { modelAnswers }),
+      ...(answeredBy === undefined ? {} : { answeredBy }),
     },
     function* () {
       yield* elicit('go', { message: 'Go?', schema: Empty });
@@ -39,7 +39,7 @@ async function listed(
   {
     capabilities = {},
     ...options
-  }: Pick<SagaHostOptions, 'answers'> & { readonly capabilities?: object } = {},
+  }: Pick<SagaHostOptions, 'answerers'> & { readonly capabilities?: object } = {},
 ): Promise<readonly Tool[]> {
   const { server } = served(sagas, options);
   const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
@@ -69,13 +69,16 @@ describe.each(eras)('%s, listed for a client without capabilities', (era) => {
     expect(tool?.inputSchema.properties).not.toHaveProperty('answers');
   });
 
-  test('[T14] lists `answers` if the host or the saga accepts answers of a model', async () => {
-    const sagas = [taking(Empty, 'one'), taking(Empty, 'two', 'accept')];
+  test('[T14] lists `answers` if the host accepts answers of models, and the saga does not exclude them', async () => {
+    const sagas = [taking(Empty, 'one'), taking(Empty, 'two', ['client'])];
     const has = (tools: readonly Tool[]): readonly boolean[] =>
       tools.map(({ inputSchema }) => 'answers' in (inputSchema.properties ?? {}));
-    expect(has(await listed(era, sagas))).toEqual([false, true]);
-    expect(has(await listed(era, sagas, { answers: { model: 'accept' } }))).toEqual([true, true]);
-    const [tool] = await listed(era, sagas, { answers: { model: 'accept' } });
+    expect(has(await listed(era, sagas))).toEqual([false, false]);
+    expect(has(await listed(era, sagas, { answerers: { model: 'accept' } }))).toEqual([
+      true,
+      false,
+    ]);
+    const [tool] = await listed(era, sagas, { answerers: { model: 'accept' } });
     expect(tool?.inputSchema.required ?? []).toEqual([]);
     // A schema of free keys is refused by clients with strict schemas.
     const answers = { type: 'string', description: expect.any(String) as string };
@@ -153,7 +156,7 @@ describe.each(connections)('$name', ({ connect }) => {
 });
 
 test('[T14] [W2] a tool has the same schema for every client, because any call may end with a token', async () => {
-  const sagas = [taking(z.object({ a: z.string() }), 'taking', 'accept')];
+  const sagas = [taking(z.object({ a: z.string() }))];
   const declared = [
     {},
     { elicitation: {} },
@@ -161,7 +164,9 @@ test('[T14] [W2] a tool has the same schema for every client, because any call m
     { roots: {} },
   ];
   const lists = await Promise.all(
-    declared.map((capabilities) => listed('modern', sagas, { capabilities })),
+    declared.map((capabilities) =>
+      listed('modern', sagas, { capabilities, answerers: { model: 'accept' } }),
+    ),
   );
   expect(Object.keys(lists[0]?.[0]?.inputSchema.properties ?? {})).toEqual([
     'a',
@@ -190,7 +195,9 @@ test('[T14] a tool that requires a task is listed without resumeToken', async ()
 test.each(connections)(
   '[T14] $name: the listing does not depend on declared capabilities',
   async ({ connect }) => {
-    const { host } = hostOf(taking(z.object({ a: z.string() })), { answers: { model: 'accept' } });
+    const { host } = hostOf(taking(z.object({ a: z.string() })), {
+      answerers: { model: 'accept' },
+    });
     const fieldsFor = async (options: object): Promise<readonly string[]> => {
       const { client, close } = await connect(host, options);
       const { tools } = await client.listTools();

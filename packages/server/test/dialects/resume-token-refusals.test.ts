@@ -8,7 +8,7 @@ import { ask, eras, type RawMessage } from '../fixtures/raw.ts';
 import { asking, Empty, Target } from '../fixtures/sagas.ts';
 import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
-const accepting = { answers: { model: 'accept' } } as const;
+const accepting = { answerers: { model: 'accept' } } as const;
 const capabilities = { elicitation: {} };
 const frozen = {
   code: -32602,
@@ -339,19 +339,5 @@ test('an input may have such a field in a nested object', async () => {
   const more = { ...args, resumeToken: token, answers: { go: {} } };
   expect(await called(server, 'modern', { name: 'deep', arguments: more })).toMatchObject({
     text: '42',
-  });
-});
-
-test('[W3] the model answers a client with elicitation if the answer order omits the client', async () => {
-  const { server } = served([asking()], {
-    answers: { model: 'accept', order: { elicitation: ['model', 'fallback'] } },
-  });
-  const { token } = await called(server, 'modern', { name: 'asking', capabilities });
-  const args = { resumeToken: token, answers };
-  expect(
-    await called(server, 'modern', { name: 'asking', arguments: args, capabilities }),
-  ).toMatchObject({
-    token: undefined,
-    isError: false,
   });
 });

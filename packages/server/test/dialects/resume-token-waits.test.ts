@@ -114,7 +114,7 @@ describe.each(eras)('%s', (era) => {
       });
       return '';
     });
-    const { server } = served([both], { answers: { model: 'accept' } });
+    const { server } = served([both], { answerers: { model: 'accept' } });
     const { result } = await called(server, era, { name: 'both' });
     expect(result['content']).toMatchObject([
       { text: 'Not ready.' },

@@ -9,6 +9,7 @@ import {
   sleep,
   step,
   type SagaHostOptions,
+  type Answerer,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -20,7 +21,7 @@ import { eras } from '../fixtures/raw.ts';
 import { asking, complexTool, Empty, Target } from '../fixtures/sagas.ts';
 
 const key = 'io.github.mcp-saga/saga';
-const accepting = { answers: { model: 'accept' } } as const;
+const accepting = { answerers: { model: 'accept' } } as const;
 const complex = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
 /** Why a client cannot be asked. One of 2025 may well have declared that it can. */
 const reasons = {
@@ -214,10 +215,13 @@ describe.each(eras)('%s, without a session', (era) => {
   });
 
   test('[W4] reports to a model that no question is open', async () => {
-    const waiting = saga({ name: 'waiting', version: '1', modelAnswers: 'accept' }, function* () {
-      yield* sleep(3_600_000);
-      return 'waited';
-    });
+    const waiting = saga(
+      { name: 'waiting', version: '1', answeredBy: ['client', 'model', 'fallback'] },
+      function* () {
+        yield* sleep(3_600_000);
+        return 'waited';
+      },
+    );
     const { server } = served([waiting]);
     const { token } = await called(server, era, { name: 'waiting' });
     const args = { resumeToken: token, answers: { target: {} } };
@@ -242,12 +246,23 @@ describe.each(eras)('%s, without a session', (era) => {
 
   test('[T13] [W3] repeats the stored response to the same request', async () => {
     const asks = saga({ name: 'asks', version: '1' }, function* () {
-      yield* elicit('may', { message: 'May I?', schema: Empty, accept: 'model' });
+      yield* elicit('may', {
+        message: 'May I?',
+        schema: Empty,
+        answeredBy: ['client', 'model', 'fallback'],
+      });
       yield* step('hold', () => 1, { compensate: () => undefined });
-      yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });
+      yield* elicit('target', {
+        message: 'Where?',
+        schema: Empty,
+        answeredBy: ['client', 'fallback'],
+      });
       return '';
     });
-    const { server } = served([asks], { guard: { store: memoryStore({ clock: () => start }) } });
+    const { server } = served([asks], {
+      ...accepting,
+      guard: { store: memoryStore({ clock: () => start }) },
+    });
     const { token } = await called(server, era, { name: 'asks' });
     const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
     const text = `'target' cannot be asked: ${reasons[era]} Undone: 'hold'.`;
@@ -259,7 +274,11 @@ describe.each(eras)('%s, without a session', (era) => {
     const messages: string[] = [];
     const catches = saga({ name: 'catches', version: '1' }, function* () {
       try {
-        yield* elicit('target', { message: 'Where?', schema: Empty, accept: 'client' });
+        yield* elicit('target', {
+          message: 'Where?',
+          schema: Empty,
+          answeredBy: ['client', 'fallback'],
+        });
       } catch (error) {
         messages.push((error as Error).message);
       }
@@ -282,13 +301,15 @@ describe.each(eras)('%s, without a session', (era) => {
     );
     const why =
       era === 'modern' ? 'which a client does not declare. Give' : `${reasons.legacy} Or give`;
-    const one: unknown = expect.stringContaining(`${why} the question a \`fallback\`, or the host`);
+    const one: unknown = expect.stringContaining(
+      `${why} the question a \`fallback\`, or the question answeredBy`,
+    );
     expect(said).toEqual([one, one]);
   });
 
   test('[W3] unmet needs are rejected before the saga runs, and models may meet them', async () => {
     const runs: string[] = [];
-    const needy = (options: Pick<SagaHostOptions, 'answers'>) =>
+    const needy = (options: Pick<SagaHostOptions, 'answerers'>) =>
       served(
         [
           saga({ name: 'needy', version: '1', needs: ['elicitation'] }, function* () {
@@ -310,14 +331,18 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(await called(needy(accepting), era, { name: 'needy' })).toMatchObject({ text: 'ran' });
   });
 
-  test('[T14] the host, the saga, or the question allows the model; a fallback is not the model', async () => {
-    const mixed = (modelAnswers?: 'accept') =>
+  test('[T14] the host, and the saga or the question allow the model; a fallback is not the model', async () => {
+    const mixed = (...more: Answerer[]) =>
       saga(
-        { name: 'mixed', version: '1', ...(modelAnswers === undefined ? {} : { modelAnswers }) },
+        { name: 'mixed', version: '1', answeredBy: ['client', ...more, 'fallback'] },
         function* () {
           const asked = { message: 'Well?', schema: Empty };
-          yield* elicit('model', { ...asked, accept: 'model' });
-          yield* elicit('client', { ...asked, accept: 'client', fallback: {} });
+          yield* elicit('model', {
+            ...asked,
+            answeredBy: ['client', 'model', 'fallback'],
+            fallback: {},
+          });
+          yield* elicit('client', { ...asked, answeredBy: ['client', 'fallback'], fallback: {} });
           yield* elicit('either', { ...asked, fallback: {} });
           const { answeredBy } = yield* info();
           return ['model', 'client', 'either'].map((id) => answeredBy(id)).join(' ');
@@ -325,7 +350,7 @@ describe.each(eras)('%s, without a session', (era) => {
       );
     const answersOf = async (
       program: ReturnType<typeof mixed>,
-      options: Pick<SagaHostOptions, 'answers'>,
+      options: Pick<SagaHostOptions, 'answerers'>,
     ): Promise<string> => {
       const { server } = served([program], options);
       let turn = await called(server, era, { name: 'mixed' });
@@ -336,9 +361,9 @@ describe.each(eras)('%s, without a session', (era) => {
       }
       return turn.text;
     };
-    expect(await answersOf(mixed(), {})).toBe('model server server');
-    expect(await answersOf(mixed(), accepting)).toBe('model server model');
-    expect(await answersOf(mixed('accept'), {})).toBe('model server model');
+    expect(await answersOf(mixed('model'), {})).toBe('server server server');
+    expect(await answersOf(mixed(), accepting)).toBe('model server server');
+    expect(await answersOf(mixed('model'), accepting)).toBe('model server model');
   });
 
   test('[E3] a failed saga returns no token', async () => {

@@ -17,7 +17,7 @@ function unasked(
   const store = stores ? { store: memoryStore({ clock }) } : { maxIdLength: 4_096 };
   const made = hostOf(sagas, {
     clock,
-    answers: { model: 'accept' },
+    answerers: { model: 'accept' },
     anonymous: { tasks: 'accept' },
     tasks: { ...store },
     testing: { sleep: async (ms) => void (clock.now += ms) },

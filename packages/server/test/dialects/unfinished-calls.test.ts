@@ -24,7 +24,7 @@ import { hostOf, type TestHost } from '../fixtures/host.ts';
 import { accepted, asked, handlerOf, round } from '../fixtures/rounds.ts';
 import { complexTool, Empty, Target } from '../fixtures/sagas.ts';
 
-const accepting = { answers: { model: 'accept' } } as const;
+const accepting = { answerers: { model: 'accept' } } as const;
 const forms = { elicitation: { form: {} } };
 const yes = { 'step-sampling-B': 'Yes, all green.' };
 const deploying = { initial_arg: 'value' };

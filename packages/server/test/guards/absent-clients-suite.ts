@@ -84,7 +84,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
         keys: generateKey(),
         audience: 'shop',
         testing: { environment: 'production', clock: () => now() + ahead },
-        answers: {
+        answerers: {
           // The client has no model, and the host has one.
           sampling: () =>
             ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }) as const,

@@ -53,7 +53,7 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
             clock: () => now() + ahead, // A wait that is held passes at once.
             sleep: async (ms) => void (ahead += ms),
           },
-          answers: {
+          answerers: {
             sampling: () => ({
               role: 'assistant',
               model: 'own',

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { called } from '../fixtures/calling.ts';
 import { hooksInto, nothingTold, oldKey, suspended, hostOf, accept } from '../fixtures/host.ts';
 import { serveSagas } from '@mcp-saga/server/serve';
+import { askingModels } from '../../../../test/support/asking-models.ts';
 
 const hour = 3_600_000;
 const Sure = z.object({ sure: z.string() });
@@ -44,12 +45,12 @@ it('short tokens expire, and free their principal, although no guarded saga is c
   const server = serveSagas({
     name: 'test',
     version: '1',
-    sagas: [guarded, free],
+    sagas: askingModels([guarded, free]),
     keys: oldKey,
     store,
     testing: { environment: 'production' },
     hooks: hooksInto(told),
-    answers: { model: 'accept' },
+    answerers: { model: 'accept' },
     limits: { maxHold: 0, maxKeptBytesPerPrincipal: 30_000 },
     auth: {
       authenticate: () => ({ token: 'a', clientId: 'app', scopes: [], extra: { sub: 'ada' } }),

@@ -55,7 +55,7 @@ function measured(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}) {
       keys: oldKey,
       testing: { environment: 'production', clock },
       hooks: hooksInto(told),
-      answers: { model: 'accept' },
+      answerers: { model: 'accept' },
       store: watched,
       // It counts in the same store, and is not measured.
       guard: { store },

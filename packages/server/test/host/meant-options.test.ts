@@ -96,15 +96,10 @@ describe('a host rejects at its creation', () => {
     ['another principal', { auth: { principal: 'client_only' } }, "or 'client-only'."],
     ['an authorize that is not a function', { auth: { authorize: true } }, 'auth.authorize'],
     ['a rateLimit that is not a function', { auth: { rateLimit: 10 } }, 'auth.rateLimit'],
-    ['a sampling that is not a function', { answers: { sampling: {} } }, 'answers.sampling'],
+    ['a sampling that is not a function', { answerers: { sampling: {} } }, 'answerers.sampling'],
     ['a sleep that is not a function', { testing: { sleep: 5 } }, 'testing.sleep'],
     ['a clock that is not a function', { testing: { clock: { now: 1 } } }, 'testing.clock'],
     ['another sealing', { testing: { sealing: 'quick' } }, "'auto' or 'fast' or 'portable'"],
-    [
-      'an order that is not a list',
-      { answers: { order: { sampling: 'host' } } },
-      'answers.order.sampling',
-    ],
     [
       'two compensators with one name',
       { compensators: [undo, undo] },
@@ -302,10 +297,7 @@ test.each<[object, string]>([
     { auth: { ratelimit: () => true } },
     "There is no option 'auth.ratelimit'. Did you mean 'auth.rateLimit'?",
   ],
-  [
-    { answers: { order: { elicit: [] } } },
-    "'answers.order.elicit'. Did you mean 'answers.order.elicitation'?",
-  ],
+  [{ answers: { model: 'accept' } }, "There is no option 'answers'. Did you mean 'answerers'?"],
 ])('a host refuses an unknown option: %o', (options, said) => {
   expect(() => make(options)).toThrow(said);
 });

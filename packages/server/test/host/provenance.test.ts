@@ -1,11 +1,23 @@
-import { all, createSagaHost, elicit, generateKey, saga, type SagaHost } from '@mcp-saga/server';
+import {
+  all,
+  createSagaHost,
+  elicit,
+  generateKey,
+  saga,
+  type SagaHost,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { Target } from '../fixtures/sagas.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
 const both = saga({ name: 'both', version: '1' }, function* () {
   const { open, strict } = yield* all({
-    open: elicit('open', { message: 'Open?', schema: Target, accept: 'model' }),
+    open: elicit('open', {
+      message: 'Open?',
+      schema: Target,
+      answeredBy: ['client', 'model'],
+    }),
     strict: elicit.outcome('strict', {
       message: 'Strict?',
       schema: Target,
@@ -17,21 +29,28 @@ const both = saga({ name: 'both', version: '1' }, function* () {
 
 test('[T14] accepts an answer of a model by the options of the current host and of the question', async () => {
   const keys = generateKey();
-  const hostOf = (modelAnswers: 'accept' | 'refuse'): SagaHost =>
-    createSagaHost({ sagas: [both], keys, audience: 'test', answers: { model: modelAnswers } });
+  const hostOf = (answerers: NonNullable<SagaHostOptions['answerers']>): SagaHost =>
+    createSagaHost({
+      sagas: [both],
+      keys,
+      audience: 'test',
+      answerers,
+      hooks: { onWarning: () => undefined, onTurn: () => undefined },
+    });
   const dialect = { asks: [], asksModel: true };
-  const turn = await coreOf(hostOf('accept')).start('both', {}, {}, { dialect });
+  const turn = await coreOf(hostOf({ model: 'accept' })).start('both', {}, {}, { dialect });
   if (turn.status !== 'suspended') throw new Error(turn.status);
-  expect(turn.steps.map(({ stepId }) => stepId)).toEqual(['open', 'strict']);
+  expect(turn.steps.map(({ stepId }) => stepId)).toEqual(['open']);
   const answers = ['open', 'strict'].map((stepId) => ({
     stepId,
     result: { action: 'accept', content: { target: 'the model' } },
   }));
   const request = { provenance: 'model', dialect } as const;
-  expect(await coreOf(hostOf('refuse')).resume(turn.token, answers, {}, request)).toMatchObject({
-    result: 'the model, the fallback',
-  });
-  expect(await coreOf(hostOf('accept')).resume(turn.token, answers, {}, request)).toMatchObject({
-    result: 'the model, the model',
+  expect(
+    await coreOf(hostOf({ model: 'accept' })).resume(turn.token, answers, {}, request),
+  ).toMatchObject({ result: 'the model, the fallback' });
+  expect(await coreOf(hostOf({})).resume(turn.token, answers, {}, request)).toMatchObject({
+    status: 'failed',
+    error: { code: 'client_cannot' },
   });
 });

@@ -118,7 +118,7 @@ function shop(program: Program, seen: Seen, options: Partial<SagaHostOptions> = 
         return true;
       },
     },
-    answers: {
+    answerers: {
       sampling: (_, given) => {
         noting(seen, 'sampling')(given);
         return { role: 'assistant', content: { type: 'text', text: 'Ship it' }, model: 'm' };

@@ -6,7 +6,7 @@ import { ask, post, read, type Fetches } from '../fixtures/raw.ts';
 import { Target } from '../fixtures/sagas.ts';
 import { keyField } from '../starts/shop.ts';
 
-const accepting = { answers: { model: 'accept' } } as const;
+const accepting = { answerers: { model: 'accept' } } as const;
 
 test('an older version without output still returns its content, as it did before the newer version has an output', async () => {
   const old = saga({ name: 'chart', version: '1' }, function* () {

@@ -19,7 +19,7 @@ import { hostOf, type TestHost } from '../fixtures/host.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { Empty, Target } from '../fixtures/sagas.ts';
 
-const accepting = { answers: { model: 'accept' } } as const;
+const accepting = { answerers: { model: 'accept' } } as const;
 
 const Node: z.ZodType = z.object({
   name: z.string(),

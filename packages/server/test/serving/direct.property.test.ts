@@ -269,7 +269,7 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
   const both = bothServers(
     {
       sagas: [deploys, guarded, region],
-      answers: { model: 'accept' },
+      answerers: { model: 'accept' },
       limits: { maxHold: 0 },
       http: { handler: { maxRequestBodySize: 8000 } },
     },

@@ -148,7 +148,7 @@ const headers: { readonly [name: string]: readonly (string | undefined)[] } = {
 describe.each(Object.entries(requests))('%s', (_method, message) => {
   let both: BothServers;
   beforeAll(() => {
-    both = bothServers({ sagas: [asks, encoded, region], answers: { model: 'accept' } });
+    both = bothServers({ sagas: [asks, encoded, region], answerers: { model: 'accept' } });
   });
   const ask = (sent: Sent) => both.ask(() => toRequest(sent));
 

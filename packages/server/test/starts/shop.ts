@@ -2,6 +2,7 @@ import { elicit, memoryStore, saga, step, type Program } from '@mcp-saga/server'
 import { serveSagas, type SagaServer, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { z } from 'zod';
 import { post, read, type Era, type RawAnswer } from '../fixtures/raw.ts';
+import { askingModels } from '../../../../test/support/asking-models.ts';
 
 /** Field of `_meta` in which a client names its call. */
 export const keyField = 'io.github.mcp-saga/idempotencyKey';
@@ -48,10 +49,10 @@ export function shopOf({ order }: Pick<Order, 'order'>, changes: Partial<ServeSa
   return serveSagas({
     name: 'shop',
     version: '1.0.0',
-    sagas: [order],
+    sagas: askingModels([order]),
     keys: 'ephemeral',
     store: memoryStore(),
-    answers: { model: 'accept' },
+    answerers: { model: 'accept' },
     hooks: { onWarning: () => undefined },
     // Changes of `auth` say who may call.
     ...(changes.auth === undefined && { anonymous: { calls: 'accept' } }),

@@ -179,7 +179,7 @@ export function isLeft({ outcome }: RecordedEvent): boolean {
 }
 
 /** Formats the facts of a question that a host routes by. */
-export function questionKey({ need, accept, hasFallback, isUnsupported }: Question): string {
-  const by = accept === undefined ? '' : ` of the ${accept}`;
+export function questionKey({ need, answeredBy, hasFallback, isUnsupported }: Question): string {
+  const by = answeredBy === undefined ? '' : ` by ${answeredBy.join(', ')}`;
   return `${need}${by}${hasFallback ? ' or a fallback' : ''}${isUnsupported === true ? ' without the client' : ''}`;
 }

@@ -4,7 +4,7 @@ import type { InferInput, InferOutput, User, NamesOf } from '@mcp-saga/server/in
 /** Options of the host that a test may set. */
 export type TestHostOptions = Pick<
   SagaHostOptions,
-  'answers' | 'compensators' | 'limits' | 'starts' | 'steps'
+  'answerers' | 'compensators' | 'limits' | 'starts' | 'steps'
 >;
 
 /** Receives each call of a provider, by its idempotency key. */

@@ -35,6 +35,7 @@ const machine = setup({
     payer: elicit({
       message: 'Who pays?',
       schema: z.object({ name: z.string() }),
+      answeredBy: ['fallback', 'client'],
       fallback: () => {
         acts.push('fallback');
         return { name: 'the house' };
@@ -43,6 +44,7 @@ const machine = setup({
     text: sample({
       messages: [{ role: 'user', content: { type: 'text', text: 'A line, please' } }],
       maxTokens: 9,
+      answeredBy: ['fallback'],
       parse: ({ content }) => (content.type === 'text' ? content.text : ''),
     }),
     book: step(
@@ -52,7 +54,11 @@ const machine = setup({
       },
       { once: true, compensate: cancelOrder.for(({ result }) => ({ order: result.order })) },
     ),
-    agree: elicit({ message: 'Agreed?', schema: z.object({ yes: z.boolean() }), accept: 'client' }),
+    agree: elicit({
+      message: 'Agreed?',
+      schema: z.object({ yes: z.boolean() }),
+      answeredBy: ['client'],
+    }),
   },
   guards: { yes: ({ event }) => (event as { output?: { yes: boolean } }).output?.yes === true },
   actions: {

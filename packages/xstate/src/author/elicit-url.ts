@@ -1,4 +1,5 @@
-import { AuthoringError, assertKnownOptions } from '@mcp-saga/core/program';
+import { elicitUrl as elicitUrlOfSagas, type Answerer } from '@mcp-saga/core';
+import { AuthoringError, assertKnownOptions, present } from '@mcp-saga/core/program';
 import type { NamesOf } from '@mcp-saga/core/shared';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
@@ -8,14 +9,14 @@ export interface ElicitUrlLogicOptions<I> {
   readonly message: OfInput<string, I>;
   /** Absolute URL of the page. */
   readonly url: OfInput<string, I>;
-  /** Accepted sources of the answer: the client alone, or also the calling model. */
-  readonly accept?: 'client' | 'model';
+  /** Who may answer, in this order: as for `elicitUrl` of sagas. */
+  readonly answeredBy?: readonly Answerer[];
 }
 
 const names: NamesOf<ElicitUrlLogicOptions<unknown>> = {
   message: true,
   url: true,
-  accept: true,
+  answeredBy: true,
 };
 
 /**
@@ -33,7 +34,13 @@ export function elicitUrl<I = undefined>(
   options: ElicitUrlLogicOptions<I>,
 ): ClientStepLogic<undefined, I> {
   assertKnownOptions('elicitUrl', undefined, options, names);
-  const { accept } = options;
+  const { answeredBy } = options;
+  // Rejects a list that no question takes, with the error of core.
+  elicitUrlOfSagas('elicitUrl', {
+    message: '',
+    url: 'https://a.example',
+    ...present({ answeredBy }),
+  });
   return clientStepLogic({
     kind: 'elicitUrl',
     toSpec: (id, input) => {
@@ -42,7 +49,7 @@ export function elicitUrl<I = undefined>(
       if (typeof message !== 'string' || !URL.canParse(url)) {
         throw new AuthoringError(`Step '${id}' needs a message, and an absolute URL as url.`);
       }
-      return { kind: 'elicitUrl', id, message, url, ttl: undefined, accept };
+      return { kind: 'elicitUrl', id, message, url, ttl: undefined, answeredBy };
     },
   });
 }

@@ -5,14 +5,14 @@ import {
   type InferOutput,
   type Schema,
 } from '@mcp-saga/core';
-import { AuthoringError, assertKnownOptions } from '@mcp-saga/core/program';
+import { AuthoringError, assertKnownOptions, present } from '@mcp-saga/core/program';
 import type { NamesOf } from '@mcp-saga/core/shared';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Options of {@link elicit}. */
 export interface ElicitLogicOptions<S extends Schema, I> extends Pick<
   ElicitOptions<S>,
-  'schema' | 'accept' | 'fallback'
+  'schema' | 'answeredBy' | 'fallback'
 > {
   /** Text above the form: a string, or a function of the invoke's `input`. */
   readonly message: OfInput<string, I>;
@@ -42,7 +42,7 @@ export interface ElicitLogic {
 const names: NamesOf<ElicitLogicOptions<Schema, unknown>> = {
   message: true,
   schema: true,
-  accept: true,
+  answeredBy: true,
   fallback: true,
 };
 
@@ -51,10 +51,10 @@ function ask<S extends Schema, O, I>(
   asOutcome: boolean,
 ): ClientStepLogic<O, I> {
   assertKnownOptions('elicit', undefined, options, names);
-  const { message, accept, fallback } = options;
+  const { message, answeredBy, fallback } = options;
   const schema = options.schema as S;
   // Rejects an invalid schema at once, with the error of core.
-  elicitOfSagas('elicit', { message: '', schema });
+  elicitOfSagas('elicit', { message: '', schema, ...present({ answeredBy }) });
   return clientStepLogic<O, I>({
     kind: 'elicit',
     toSpec: (id, input) => {
@@ -68,7 +68,7 @@ function ask<S extends Schema, O, I>(
         schema,
         asOutcome,
         ttl: undefined,
-        accept,
+        answeredBy,
         fallback,
       };
     },

@@ -1,4 +1,4 @@
-import type { SampleParams, SampleResult } from '@mcp-saga/core';
+import type { Answerer, SampleParams, SampleResult } from '@mcp-saga/core';
 import { present, AuthoringError, assertKnownOptions } from '@mcp-saga/core/program';
 import type { NamesOf } from '@mcp-saga/core/shared';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
@@ -13,6 +13,8 @@ export interface SampleLogicOptions<O, I> extends Omit<SampleParams, 'messages' 
    * `invalid`.
    */
   readonly parse?: (result: SampleResult) => O;
+  /** Who may answer, in this order: as for `sample` of sagas. */
+  readonly answeredBy?: readonly Answerer[];
 }
 
 const names: NamesOf<SampleLogicOptions<unknown, unknown>> = {
@@ -26,6 +28,7 @@ const names: NamesOf<SampleLogicOptions<unknown, unknown>> = {
   tools: true,
   toolChoice: true,
   parse: true,
+  answeredBy: true,
 };
 
 /**
@@ -45,7 +48,7 @@ export function sample<O = SampleResult, I = undefined>(
   options: SampleLogicOptions<O, I>,
 ): ClientStepLogic<O, I> {
   assertKnownOptions('sample', undefined, options, names);
-  const { messages, systemPrompt, parse, ...rest } = options;
+  const { messages, systemPrompt, parse, answeredBy, ...rest } = options;
   if (!Number.isInteger(rest.maxTokens)) {
     throw new AuthoringError('sample(…) needs an integer as maxTokens.');
   }
@@ -60,6 +63,7 @@ export function sample<O = SampleResult, I = undefined>(
         ...(systemPrompt === undefined ? {} : { systemPrompt: ofInput(systemPrompt, input) }),
       },
       ttl: undefined,
+      answeredBy,
     }),
     ...present({ parse }),
   });

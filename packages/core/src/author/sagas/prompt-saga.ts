@@ -33,7 +33,7 @@ export interface PromptArguments {
  */
 export type PromptOptions<I extends Schema<PromptArguments, unknown> | undefined> = Omit<
   SagaOptions<I, undefined>,
-  'output' | keyof ToolFields | 'modelAnswers' | 'task' | 'suspends'
+  'output' | keyof ToolFields | 'answeredBy' | 'task' | 'suspends'
 >;
 
 /** A saga that answers `prompts/get`. Pass it to a host. */

@@ -48,7 +48,7 @@ export type ResourceInput<T extends string> = ResourceArguments & {
 /** Options of a resource saga. */
 export interface ResourceOptions<T extends string> extends Omit<
   SagaOptions<undefined, undefined>,
-  'input' | 'output' | keyof ToolFields | 'modelAnswers' | 'task' | 'suspends'
+  'input' | 'output' | keyof ToolFields | 'answeredBy' | 'task' | 'suspends'
 > {
   /**
    * URIs of the resource, such as `orders://{id}`: variables without operators (RFC 6570, level 1).

@@ -11,11 +11,13 @@ import { generatorProgram } from '../../turn/generator-program.ts';
 import type { Command, needsStore, SagaBody } from '../../model/command.ts';
 import type { CheckedBody, Readable } from '../checks/checked-body.ts';
 import type { IsStoreNeeded, StoreOptions } from '../checks/yielded-commands.ts';
+import type { Answerer } from '../../model/answerer.ts';
 import type { ClientNeed } from '../../values/errors.ts';
 import type { ContentBlock } from '../../model/content.ts';
 import type { PreviousProgram, Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
+import { assertAnsweredBy } from '../checks/assert-answered-by.ts';
 import { assertToolFields } from './assert-tool-fields.ts';
 
 /** A tool's result, as MCP has it. */
@@ -69,10 +71,11 @@ export interface SagaOptions<
    */
   readonly needs?: readonly ClientNeed[];
   /**
-   * `accept`: the model that calls the tool may answer if the client cannot be asked. `accept` of a
-   * question wins. Default: host's.
+   * Who may answer the questions of the saga, in this order; a question may say otherwise. With
+   * `model`, the model that calls the tool may answer for its user if the client cannot ask, and the
+   * host has `answerers: { model: 'accept' }`. Default: `['client', 'fallback']`.
    */
-  readonly modelAnswers?: 'accept';
+  readonly answeredBy?: readonly Answerer[];
   /**
    * `prefer`: clients with MCP tasks get one. `require`: other clients are refused. Default: no
    * task.
@@ -81,7 +84,7 @@ export interface SagaOptions<
   /**
    * `false`: the saga never asks and never waits, so the tool lists no `resumeToken` and `answers`,
    * and each call ends with the saga. A command that asks or waits throws AuthoringError. Excludes
-   * `task`, `needs`, and `modelAnswers`. Default: the saga may suspend.
+   * `task`, `needs`, and `answeredBy`. Default: the saga may suspend.
    */
   readonly suspends?: false;
   /**
@@ -155,7 +158,7 @@ export const sagaOptionNames: NamesOf<SagaOptions<undefined, undefined>> = {
   ...sharedNames,
   input: true,
   output: true,
-  modelAnswers: true,
+  answeredBy: true,
   task: true,
   suspends: true,
   annotations: true,
@@ -224,10 +227,10 @@ export function saga<
     input: options.input as I,
     output: options.output as O,
     needs: options.needs ?? [],
-    modelAnswers: options.modelAnswers,
     task: options.task,
     annotations: options.annotations,
     ...present({
+      answeredBy: options.answeredBy,
       reuse: options.reuse,
       needsStore: commitEach || undefined,
       suspends: options.suspends,
@@ -275,7 +278,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   const {
     name,
     needs = [],
-    modelAnswers,
+    answeredBy,
     task,
     reuse,
     commitEach = false,
@@ -303,7 +306,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
       `The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`,
     );
   }
-  assertOneOf(`modelAnswers of saga '${name}'`, modelAnswers, ['accept']);
+  assertAnsweredBy(`saga '${name}'`, answeredBy);
   assertOneOf(`task of saga '${name}'`, task, ['prefer', 'require']);
   assertSuspends(options);
 }
@@ -313,14 +316,14 @@ function assertSuspends({
   name,
   suspends,
   needs = [],
-  modelAnswers,
+  answeredBy,
   task,
 }: SagaOptions<Schema | undefined, Schema | undefined>): void {
   if (suspends === undefined) return;
   const given: unknown = suspends;
   if (given !== false)
     throw new AuthoringError(`suspends of saga '${name}' must be false, or undefined.`);
-  const excluded = { task, needs: needs.length > 0 ? needs : undefined, modelAnswers };
+  const excluded = { task, needs: needs.length > 0 ? needs : undefined, answeredBy };
   const [other] = Object.entries(excluded).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined)
     throw new AuthoringError(

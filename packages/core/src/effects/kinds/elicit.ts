@@ -1,3 +1,4 @@
+import type { Answerer } from '../../model/answerer.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import { assertJson, isJsonObject, isSameJson } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
@@ -15,7 +16,7 @@ export interface ElicitSpec extends Spec {
   /** Returns a refusal as a value instead of throwing it. */
   readonly asOutcome: boolean;
   readonly ttl: number | undefined;
-  readonly accept: 'client' | 'model' | undefined;
+  readonly answeredBy: readonly Answerer[] | undefined;
   /** Answer for clients that cannot be asked: a content or a function. Undefined: none. */
   readonly fallback: unknown;
 }
@@ -26,7 +27,7 @@ export interface ElicitUrlSpec extends Spec {
   readonly message: string;
   readonly url: string;
   readonly ttl: number | undefined;
-  readonly accept: 'client' | 'model' | undefined;
+  readonly answeredBy: readonly Answerer[] | undefined;
 }
 
 export const elicit: Effect<ElicitSpec> = {

@@ -1,3 +1,4 @@
+import type { Answerer } from '../../model/answerer.ts';
 import type { SampleParams, SampleResult } from '../../model/client-step.ts';
 import { assertJson, isJsonObject, type Json } from '../../values/json.ts';
 import { withinGrace } from '../parts/abort-grace.ts';
@@ -9,6 +10,7 @@ export interface SampleSpec extends Spec {
   readonly kind: 'sample';
   readonly params: SampleParams;
   readonly ttl: number | undefined;
+  readonly answeredBy: readonly Answerer[] | undefined;
 }
 
 export const sample: Effect<SampleSpec> = {

@@ -7,7 +7,6 @@ import type {
   SamplingMessage,
   Program,
   ToolResult,
-  ClientNeed,
 } from '@mcp-saga/core';
 import { toHandle } from '../../token/handles.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
@@ -15,7 +14,6 @@ import type { SuspendedTurn } from '../../model/turn.ts';
 import { unfinishedContent } from '../../wire/result-schema.ts';
 import { extensionKey } from '../../wire/tool-result.ts';
 import { formatExpiry, toWireStep, needOf } from '../../wire/step-requests.ts';
-import { answerersOf } from '../../turn/answer-routes.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import { resumeTokenMethod } from '../../token/sealed-saga.ts';
 import type { ClientCall } from '../../model/call-types.ts';
@@ -182,22 +180,12 @@ function inWords(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the capabilities that a saga uses during the call. The calling model does the rest. */
-export function asksOfCall(
-  host: SagaHostCore,
-  { client }: Pick<ClientCall, 'client'>,
-): readonly ClientNeed[] {
-  return client.asks.filter((need) => answerersOf(host.answers, need).includes('client'));
-}
-
 /** Returns the steps that the client does during the call. */
 export function stepsForClient(
-  host: SagaHostCore,
-  call: Pick<ClientCall, 'client'>,
+  { client }: Pick<ClientCall, 'client'>,
   { steps }: Pick<SuspendedTurn, 'steps'>,
 ): readonly ClientStep[] {
-  const asks = asksOfCall(host, call);
-  return steps.filter((step) => asks.includes(needOf(step)));
+  return steps.filter((step) => client.asks.includes(needOf(step)));
 }
 
 /**
@@ -205,7 +193,6 @@ export function stepsForClient(
  * than `maxWait` ms.
  */
 export function endsBeforeSaga(
-  host: SagaHostCore,
   call: Pick<ClientCall, 'method' | 'client'>,
   turn: SuspendedTurn,
   maxWait: number,
@@ -213,7 +200,7 @@ export function endsBeforeSaga(
   if (call.method !== 'tools/call') return false;
   const { steps, retryAfterMs = 0, hasPage = false } = turn;
   if (steps.length === 0) return hasPage || retryAfterMs > maxWait;
-  return hasPage || stepsForClient(host, call, turn).length === 0;
+  return hasPage || stepsForClient(call, turn).length === 0;
 }
 
 /**
@@ -225,7 +212,7 @@ export async function endWithToken(
   call: Pick<ClientCall, 'client' | 'saga'>,
   turn: SuspendedTurn,
 ): Promise<object> {
-  const forClient = stepsForClient(host, call, turn);
+  const forClient = stepsForClient(call, turn);
   const steps = turn.steps.filter((step) => !forClient.includes(step));
   const copied = await turnFor(host, resumeTokenMethod, turn);
   return await toInterimResult(host, call.saga, await changedTurn(host, copied, { steps }));
