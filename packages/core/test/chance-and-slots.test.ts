@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { all, each, step, type Steps } from '../src/index.ts';
-import { completed, start } from './support/drive.ts';
+import { completed, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { continuesAtCommits, World } from './support/world.ts';
 import type { CommitPoint } from '../src/model/outcome.ts';
@@ -89,4 +89,30 @@ it('reads in a row, which are no effects, need no commit between them', async ()
     completed(await start(program, {}, new World(), { replace: continuesAtCommits(points) })),
   ).toBe('done');
   expect(points.length).toBeLessThan(5);
+});
+
+it('a list whose turns are interrupted again notes once which of its steps may have run', async () => {
+  const world = new World();
+  const program = sagaOf(function* () {
+    yield* each(
+      Array.from({ length: 60 }, (_, at) => at),
+      () => step('send', () => void (world.time += 100)),
+      { limit: 5 },
+    );
+    return 'done';
+  });
+  const settings = { budget: 1_000 };
+  const interrupted = { ...settings, replace: { isInterrupted: true } };
+  let { state } = suspended(await start(program, {}, world, settings));
+  const sizes: number[] = [];
+  for (let again = 0; again < 3; again += 1) {
+    ({ state } = suspended(await turn(program, state, {}, world, interrupted)));
+    sizes.push(program.timeline(state).length);
+  }
+  const [first = 0, second = 0, third = 0] = sizes;
+  // Each further turn adds the ends of the steps that it ran.
+  expect([second - first, third - second]).toEqual([10, 10]);
+  let last = await turn(program, state, {}, world, settings);
+  while (last.status === 'suspended') last = await turn(program, last.state, {}, world, settings);
+  expect(completed(last)).toBe('done');
 });

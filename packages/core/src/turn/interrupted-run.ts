@@ -74,7 +74,9 @@ export class InterruptedRun {
     if (isKept && !this.#wasKept && !this.#seen.has(task)) this.#behind.add(task);
     this.#seen.add(task);
     if (this.#behind.has(task)) return false;
-    if (task.unknown && task.interruptedTurn === this.#turn) return false;
+    // A step keeps the first turn that was interrupted around it, so another one changes nothing.
+    if (task.unknown && (this.#turn === undefined || task.interruptedTurn !== undefined))
+      return false;
     task.unknown = true;
     task.interruptedTurn ??= this.#turn;
     return true;
