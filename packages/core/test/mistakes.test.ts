@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   abort,
+  approval,
   all,
   allSettled,
   call,
@@ -256,7 +257,7 @@ const mistakes: readonly Mistake[] = [
   [
     'a step with a promise',
     yields(() => step('charge', Promise.resolve(1) as Any)),
-    'needs a function to run',
+    "Pass the function: step('charge', () => …)",
   ],
   [
     'a step with a generator',
@@ -644,7 +645,18 @@ describe('a mistake in a saga is reported at its definition or in its first turn
       }),
     ],
     ['a list without keys', 'keys-of-each', yields(() => each([{}], () => sleep(1), {} as Any))],
-    ['another mistake', 'authoring_error', yields(() => sleep(Number.NaN))],
+    ['a duration', 'durations', yields(() => sleep(Number.NaN))],
+    ['a promise in place of a step', 'steps', yields(() => step('a', Promise.resolve(1) as Any))],
+    ['no message', 'questions', yields(() => elicit('a', { schema: Sure } as Any))],
+    ['no version', 'names-and-versions', () => saga({ name: 'order' } as Any, one as Any)],
+    ['no deliver', 'approvals-and-webhooks', yields(() => approval('a', { message: 'm' } as Any))],
+    ['no reason', 'arguments-of-commands', yields(() => (abort as Any as Body)(undefined as Any))],
+    [
+      'an undo as an option of the undo',
+      'undos',
+      yields(() => step('a', one, { compensate: one, undo: one as Any }), reuse),
+    ],
+    ['another value', 'authoring_error', of(function* () {}, { task: 'always' })],
   ])('with a link to the heading about %s', async ([, anchor, make, settings]) => {
     const message = await told(make, { replace: { isStrict: true, ...settings?.replace } });
     const links = [...message.matchAll(/\bSee docs\/reference\/errors\.md#(\S+)/g)];

@@ -601,7 +601,7 @@ describe('a host without a store', () => {
     });
     const outcome = await start(program, {}, world, withoutStore);
     expect(failed(outcome)).toMatchObject({ code: 'authoring_error' });
-    expect(String(failed(outcome))).toMatch(/'x' .*`store`.*reuse: 'ok'/s);
+    expect(String(failed(outcome))).toMatch(/'x' .*`store` of the host/s);
     expect(world.events).toEqual([]);
   });
 

@@ -57,7 +57,7 @@ export {
   nearestName,
   type NamesOf,
 } from '@mcp-saga/core/shared';
-export { givenOptions } from './saga-host.ts';
+export { givenOptions, hostOf } from './saga-host.ts';
 export { hostCheck } from './http/allowed-hosts.ts';
 export { partsOf } from './requests/host.ts';
 export { replaceGuard, storeGuard } from './store/store-guard.ts';

@@ -3,7 +3,7 @@ import { optionError } from '@mcp-saga/core/shared';
 import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
-import type { GuardOptions, SagaHostOptions, StoreFor } from './model/host-options.ts';
+import type { GuardOptions, SagaHostOptions, DemandedOptions } from './model/host-options.ts';
 import type {
   CancelHostRequest,
   DeliveryRequest,
@@ -141,8 +141,13 @@ export const givenOptions: WeakMap<object, object> = new WeakMap();
  * ```
  */
 export function createSagaHost<P extends Program, const G extends GuardOptions = GuardOptions>(
-  options: Omit<SagaHostOptions, 'sagas' | 'guard'> & StoreFor<P, G>,
+  options: Omit<SagaHostOptions, 'sagas' | 'guard'> & DemandedOptions<P, G>,
 ): SagaHost {
+  return hostOf(options);
+}
+
+/** The same without demands on types, for code that passes on the options of others. */
+export function hostOf(options: SagaHostOptions): SagaHost {
   const core = createHostCore(options);
   /** Checks the options of a method, before anything runs, and returns the host for its call. */
   const invoked = (

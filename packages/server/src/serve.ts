@@ -22,7 +22,7 @@ import {
   type ServeSagasOptions,
 } from './http/serve-options.ts';
 import type { Program } from '@mcp-saga/core';
-import type { GuardOptions, SagaHostOptions, StoreFor } from './model/host-options.ts';
+import type { GuardOptions, SagaHostOptions, DemandedOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
@@ -31,7 +31,7 @@ import { attachSagas } from './mcp/attach.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import { deliver } from './queue/deliver.ts';
 import { answerWake, wakePath } from './queue/wake-endpoint.ts';
-import { coreOf, createSagaHost, givenOptions } from './saga-host.ts';
+import { coreOf, givenOptions, hostOf } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
 import { studioOf } from './settings/check-options.ts';
@@ -78,7 +78,7 @@ export function serveSagas<
   Env = unknown,
   P extends Program = Program,
   const G extends GuardOptions = GuardOptions,
->(given: Omit<ServeSagasOptions<Env>, 'sagas' | 'guard'> & StoreFor<P, G>): SagaServer<Env> {
+>(given: Omit<ServeSagasOptions<Env>, 'sagas' | 'guard'> & DemandedOptions<P, G>): SagaServer<Env> {
   // The types of the sagas have done their work.
   const options: ServeSagasOptions<Env> = given;
   assertServeOptions(options);
@@ -101,7 +101,7 @@ export function serveSagas<
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHostCore =>
     coreOf(
-      createSagaHost({
+      hostOf({
         ...rest,
         ...resolved,
         auth: { ...hostAuth, ...present({ principal }) },

@@ -15,6 +15,8 @@ serveSagas({ ...options, services: (env: { readonly DB: typeof db }) => ({ db: e
 serveSagas({ ...options, services: { bd: db } });
 // @ts-expect-error -- as above
 serveSagas({ ...options, services: () => ({ bd: db }) });
+// @ts-expect-error -- steps would get undefined in place of the registered services
+serveSagas(options);
 
 const authenticate = (): { readonly subject: string; readonly roles: readonly string[] } => ({
   subject: 'ann',
@@ -22,10 +24,11 @@ const authenticate = (): { readonly subject: string; readonly roles: readonly st
 });
 serveSagas({
   ...options,
+  services: { db },
   auth: { authenticate, mayAnswer: (_, __, { user }) => user?.roles.includes('manager') === true },
 });
 // @ts-expect-error -- the registered user has roles
-serveSagas({ ...options, auth: { authenticate: () => ({ subject: 'ann' }) } });
+serveSagas({ ...options, services: { db }, auth: { authenticate: () => ({ subject: 'ann' }) } });
 
 // Wherever a turn may run without a request of the user, the type of `user` says so.
 type Registered = { readonly subject: string; readonly roles: readonly string[] };

@@ -67,9 +67,10 @@ export function assertBranch(what: string, steps: unknown): void {
   if (specOf(steps) !== undefined) return;
   const { next, [Symbol.iterator]: iterator } = Object(steps) as Partial<Steps<unknown>>;
   if (typeof next === 'function' && typeof iterator === 'function') return;
-  throw new AuthoringError(`${what} is neither a command nor a helper that was called.`, {
-    anchor: 'bodies',
-  });
+  throw new AuthoringError(
+    `${what} is neither a command nor a helper that was called. Write step('id', async () => …), or helper(…), without yield*.`,
+    { anchor: 'bodies' },
+  );
 }
 
 /**
@@ -140,7 +141,9 @@ export function race<const B extends NamedBranches>(
 > {
   const spec = group('race', branches);
   if (spec.branches.length === 0)
-    throw new AuthoringError('race({}) would never end: it needs a branch.');
+    throw new AuthoringError('race({}) would never end: it needs a branch.', {
+      anchor: 'arguments-of-commands',
+    });
   return command(spec) as never;
 }
 

@@ -37,7 +37,9 @@ export function call<
   args: CallArguments<I>,
 ): IsGuarded<S> extends true ? GuardedCommand<R> : Command<R> {
   if (typeof (other as Partial<typeof other> | undefined)?.body !== 'function')
-    throw new AuthoringError('call() needs a saga, as saga(…) returns it.');
+    throw new AuthoringError('call() needs a saga, as saga(…) returns it.', {
+      anchor: 'arguments-of-commands',
+    });
   assertStepId(other.name);
   const issued = command<R>({
     kind: 'call',

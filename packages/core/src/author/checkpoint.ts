@@ -19,6 +19,8 @@ import type { AskingCommand } from '../model/command.ts';
  */
 export function checkpoint(content?: string): AskingCommand<void> {
   if (content !== undefined && typeof content !== 'string')
-    throw new AuthoringError('checkpoint() takes a string, or nothing.');
+    throw new AuthoringError('checkpoint() takes a string, or nothing.', {
+      anchor: 'arguments-of-commands',
+    });
   return asking<void>({ kind: 'checkpoint', id: 'checkpoint', content });
 }

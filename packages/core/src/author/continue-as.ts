@@ -29,6 +29,8 @@ export function continueAs<I extends Schema | undefined>(
   args: CallArguments<I>,
 ): Command<never> {
   if (typeof (other as Partial<Program> | undefined)?.advance !== 'function')
-    throw new AuthoringError('continueAs() needs a saga, as saga(…) returns it.');
+    throw new AuthoringError('continueAs() needs a saga, as saga(…) returns it.', {
+      anchor: 'arguments-of-commands',
+    });
   return command<never>({ kind: 'continueAs', program: other, args: args ?? {} });
 }

@@ -84,7 +84,9 @@ export function each<T, B>(
   assertKnownOptions('each', undefined, given, names);
   const { key, limit = defaultLimit } = given;
   if (limit !== Number.POSITIVE_INFINITY && !(Number.isSafeInteger(limit) && limit > 0))
-    throw new AuthoringError('limit of each must be a whole number from 1, or Infinity.');
+    throw new AuthoringError('limit of each must be a whole number from 1, or Infinity.', {
+      anchor: 'arguments-of-commands',
+    });
   const taken = new Map<string, number>();
   const branches = items.map((item: T, index) => {
     const name: unknown = key === undefined ? ownKeyOf(item) : key(item, index);

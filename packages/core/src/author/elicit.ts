@@ -90,7 +90,7 @@ function ask<S extends Schema, T>(
   const { message, timeout, fallback } = options;
   const schema = options.schema as S;
   if (typeof message !== 'string')
-    throw new AuthoringError(`elicit('${id}') needs a message, a string.`);
+    throw new AuthoringError(`elicit('${id}') needs a message, a string.`, { anchor: 'questions' });
   if (schema?.['~standard'] === undefined) {
     throw new AuthoringError(
       `elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`,
@@ -195,8 +195,11 @@ function askUrl(id: string, options: ElicitUrlOptions): AskingCommand<void> {
   assertKnownOptions('elicitUrl', id, options, urlNames);
   const { message, url, timeout } = options;
   if (typeof message !== 'string')
-    throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
-  if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
+    throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`, {
+      anchor: 'questions',
+    });
+  if (!URL.canParse(url))
+    throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`, { anchor: 'questions' });
   assertAnsweredBy(`elicitUrl('${id}')`, options.answeredBy);
   return asking<void>({
     kind: 'elicitUrl',

@@ -19,6 +19,8 @@ import { AuthoringError } from '../values/errors.ts';
  */
 export function ignore(command: Command<unknown>): void {
   if (specOf(command) === undefined)
-    throw new AuthoringError('ignore() needs a command, such as step(…) or elicit(…).');
+    throw new AuthoringError('ignore() needs a command, such as step(…) or elicit(…).', {
+      anchor: 'arguments-of-commands',
+    });
   noteIgnored(command);
 }

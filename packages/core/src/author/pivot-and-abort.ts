@@ -33,6 +33,8 @@ export function pivot(id: string): GuardedCommand<void> {
  */
 export function abort(reason: string): Command<never> {
   if (typeof reason !== 'string' || reason === '')
-    throw new AuthoringError('abort() needs a reason: a string, which the client receives.');
+    throw new AuthoringError('abort() needs a reason: a string, which the client receives.', {
+      anchor: 'arguments-of-commands',
+    });
   return command<never>({ kind: 'abort', reason });
 }

@@ -61,12 +61,14 @@ export function sample(
   if (!Array.isArray(params.messages) || !Number.isInteger(params.maxTokens)) {
     throw new AuthoringError(
       `sample('${id}') needs messages, an array, and maxTokens, a whole number.`,
+      { anchor: 'questions' },
     );
   }
   const { tools } = params;
   if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool)))
     throw new AuthoringError(
       `sample('${id}') needs tools with a name, and with an inputSchema of the type 'object'.`,
+      { anchor: 'questions' },
     );
   const { answeredBy, timeout } = options;
   assertAnsweredBy(`sample('${id}')`, answeredBy);

@@ -36,7 +36,8 @@ export function sleep(until: Duration | Date): Command<void> {
     return command<void>({ kind: 'sleep', id: 'sleep', ms, until: undefined });
   }
   const time = until.getTime();
-  if (Number.isNaN(time)) throw new AuthoringError('The date of sleep() is invalid.');
+  if (Number.isNaN(time))
+    throw new AuthoringError('The date of sleep() is invalid.', { anchor: 'durations' });
   return command<void>({ kind: 'sleep', id: 'sleep', ms: 0, until: time });
 }
 
@@ -84,7 +85,8 @@ export function poll<R>(
   options: PollOptions,
 ): Command<Exclude<R, undefined>> {
   assertStepId(id);
-  if (typeof ask !== 'function') throw new AuthoringError(`poll('${id}') needs a function to ask.`);
+  if (typeof ask !== 'function')
+    throw new AuthoringError(`poll('${id}') needs a function to ask.`, { anchor: 'steps' });
   assertKnownOptions('poll', id, options, names);
   const { every, timeout, report } = options;
   return command<Exclude<R, undefined>>({

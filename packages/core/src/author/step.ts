@@ -247,7 +247,7 @@ export function step<
 ): StepCommand<Keep extends false ? void : R, Undo, Once> {
   const given = (options === undefined ? none : options) as AnyStepOptions;
   assertStepId(id);
-  if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
+  if (typeof run !== 'function') throw notRunnable(id, run);
   if (given !== none) assertKnownOptions('step', id, given, names);
   const { input, key, retry, timeout, keep = true, compress = false, once = false } = given;
   const { reads = false } = given;
@@ -271,6 +271,17 @@ export function step<
   }) as StepCommand<Keep extends false ? void : R, Undo, Once>;
 }
 
+/** Error for what a step cannot run: most often the promise of work that has begun already. */
+function notRunnable(id: string, run: unknown): AuthoringError {
+  const isPromise = typeof (Object(run) as Partial<Promise<unknown>>).then === 'function';
+  return new AuthoringError(
+    isPromise
+      ? `step('${id}') got a promise, so its work has begun before the step. Pass the function: step('${id}', () => …).`
+      : `step('${id}') needs a function to run: step('${id}', () => …).`,
+    { anchor: 'steps' },
+  );
+}
+
 /** Refuses options of an effect, which a step that only reads does not have. */
 function assertOnlyReads(id: string, { compensate, unknown, undo, once }: AnyStepOptions): void {
   const ofEffects = { compensate, unknown, undo, once: once === true ? once : undefined };
@@ -286,6 +297,11 @@ function assertOnlyReads(id: string, { compensate, unknown, undo, once }: AnySte
 function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
   const { compensate, unknown, label, undo } = options;
   assertOneOf(`unknown of step '${id}'`, unknown, ['report', 'compensate']);
+  if (typeof undo === 'function')
+    throw new AuthoringError(
+      `undo of step '${id}' takes { retry, timeout }. The function that undoes the step is its \`compensate\`.`,
+      { anchor: 'undos' },
+    );
   if (undo !== undefined) assertKnownOptions('undo of step', id, undo, undoNames);
   if (compensate === undefined) {
     if (unknown !== 'compensate') return undefined;

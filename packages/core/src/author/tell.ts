@@ -19,7 +19,10 @@ import type { CheckedJson } from './checks/checked-json.ts';
  * ```
  */
 export function progress(value: number, total?: number, message?: string): Command<void> {
-  if (!Number.isFinite(value)) throw new AuthoringError('progress() needs a finite number.');
+  if (!Number.isFinite(value))
+    throw new AuthoringError('progress() needs a finite number.', {
+      anchor: 'arguments-of-commands',
+    });
   return command<void>({ kind: 'progress', value, total, message });
 }
 
@@ -52,6 +55,7 @@ export function log<T>(
   if (!levels.includes(level))
     throw new AuthoringError(
       `log() has no level '${level}'. The levels are: ${levels.join(', ')}.`,
+      { anchor: 'arguments-of-commands' },
     );
   assertJson(data, { where: 'data of log()' });
   return command<void>({ kind: 'log', level, data });

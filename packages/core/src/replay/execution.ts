@@ -258,7 +258,7 @@ export class Execution implements BranchHost, FiberHost {
       );
     }
     if (this.#lacksStore && effectOf(spec).needsStore?.(spec) === true)
-      return this.#give(missingStore(spec.id), 'throw');
+      return this.#give(missingStore(spec.id, spec.kind === 'step' && spec.once), 'throw');
     if (this.#events.suspends === false && mayWait(spec))
       return this.#give(cannotSuspend(`'${spec.id}'`), 'throw');
     return this.#await(fiber, spec);
@@ -371,5 +371,6 @@ export class Execution implements BranchHost, FiberHost {
 function neverOpened(id: string): AuthoringError {
   return new AuthoringError(
     `elicitUrl.complete('${id}') needs an elicitUrl('${id}') that was answered before.`,
+    { anchor: 'questions' },
   );
 }

@@ -163,10 +163,12 @@ function namedUndo(
 }
 
 /** Error for an effect that needs a store, on a host without one. */
-export function missingStore(id: string): AuthoringError {
+export function missingStore(id: string, isOnce: boolean = false): AuthoringError {
   return new AuthoringError(
-    `'${id}' compensates, pivots, or runs once, and its host has no \`store\`: a client could use an older ` +
-      "token again, and repeat or undo it. Set `store` of the host, or declare reuse: 'ok' if that does no harm.",
+    isOnce
+      ? `'${id}' runs once, which only a store can know. Set \`store\` of the host.`
+      : `'${id}' is a pivot or can be undone, and its host has no \`store\`: a client could use an older ` +
+          "token again, and repeat or undo it. Set `store` of the host, or declare reuse: 'ok' if that does no harm.",
     { anchor: 'missing-store' },
   );
 }

@@ -8,7 +8,8 @@ import { AuthoringError } from './errors.ts';
  */
 export function checkedDuration(name: string, value: Duration, least: Least): number {
   const problem = problemOfDuration(value, least);
-  if (problem !== undefined) throw new AuthoringError(`${name} ${problem}`);
+  if (problem !== undefined)
+    throw new AuthoringError(`${name} ${problem}`, { anchor: 'durations' });
   return millisecondsOf(value);
 }
 

@@ -347,6 +347,13 @@ export type AuthoringAnchor =
   | 'missing-store'
   | 'bodies'
   | 'undos'
+  | 'names-and-versions'
+  | 'durations'
+  | 'questions'
+  | 'steps'
+  | 'approvals-and-webhooks'
+  | 'arguments-of-commands'
+  | 'machines'
   | 'missing_option'
   | 'unknown_option'
   | 'invalid_result';

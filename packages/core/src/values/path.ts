@@ -26,7 +26,9 @@ export function assertStepId(id: string): void {
 /** Throws an `AuthoringError` unless `key` can distinguish runs of a step. */
 export function assertStepKey(id: string, key: string): void {
   if (!isKey(key))
-    throw new AuthoringError(`The key of step '${id}' must be a string of 1 to 256 characters.`);
+    throw new AuthoringError(`The key of step '${id}' must be a string of 1 to 256 characters.`, {
+      anchor: 'steps',
+    });
 }
 
 /** `true` for a value that can distinguish runs of a step, or branches of `each`. */

@@ -53,7 +53,8 @@ export function toRetryPlan(
   if (typeof retry !== 'number') assertKnownOptions('retry of step', id, retry, retryNames);
   return completePolicy(
     retry,
-    (member, problem) => new AuthoringError(`retry.${member} of step '${id}' ${problem}`),
+    (member, problem) =>
+      new AuthoringError(`retry.${member} of step '${id}' ${problem}`, { anchor: 'steps' }),
   );
 }
 

@@ -20,6 +20,7 @@ export function toUuid(key: string): string {
   if (typeof key !== 'string' || key === '' || /\p{Surrogate}/u.test(key))
     throw new AuthoringError(
       'toUuid needs a key: a string with at least one character, and without a lone surrogate.',
+      { anchor: 'steps' },
     );
   return formatUuid(sha256(new TextEncoder().encode(key)), 8);
 }

@@ -39,7 +39,9 @@ const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
  */
 export function toUriTemplate(text: string): UriTemplate {
   if (typeof text !== 'string' || !scheme.test(text)) {
-    throw new AuthoringError("A URI template starts with a scheme, as in 'orders://{id}'.");
+    throw new AuthoringError("A URI template starts with a scheme, as in 'orders://{id}'.", {
+      anchor: 'names-and-versions',
+    });
   }
   const parts = text.split(variable);
   const literals = parts.filter((_, index) => index % 2 === 0);
@@ -49,18 +51,24 @@ export function toUriTemplate(text: string): UriTemplate {
   if (refused !== undefined) {
     throw new AuthoringError(
       `The URI template '${text}' has '${refused}': only variables such as {id} can be used, without operators.`,
+      { anchor: 'names-and-versions' },
     );
   }
   const twice = variables.find((name, index) => variables.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new AuthoringError(`The URI template '${text}' has '${twice}' twice.`);
+    throw new AuthoringError(`The URI template '${text}' has '${twice}' twice.`, {
+      anchor: 'names-and-versions',
+    });
   if (variables.includes('uri')) {
     throw new AuthoringError(
       `The URI template '${text}' has a variable 'uri', a name reserved for the whole URI.`,
+      { anchor: 'names-and-versions' },
     );
   }
   if (literals.slice(1, -1).includes('')) {
-    throw new AuthoringError(`The URI template '${text}' needs text between two variables.`);
+    throw new AuthoringError(`The URI template '${text}' needs text between two variables.`, {
+      anchor: 'names-and-versions',
+    });
   }
   return { text, variables, match: (uri) => matched(uri, literals, variables) };
 }

@@ -341,17 +341,22 @@ export type ServicesOption<Env> =
   | ((env: Env) => Awaitable<Services>);
 
 /**
- * Options that the types of the sagas demand: a store, if one of them has an undo, a pivot, or a
- * step that runs once, and does not declare `reuse: 'ok'`.
+ * Options that the types demand: a store, if a saga has an undo, a pivot, or a step that runs once,
+ * and does not declare `reuse: 'ok'`; and services, if `Register` declares their type.
  */
-export type StoreFor<P extends Program, G extends GuardOptions> = {
+export type DemandedOptions<P extends Program, G extends GuardOptions> = {
   readonly sagas: readonly P[];
   readonly guard?: G;
 } & (IsGuarded<P> extends true
   ? G extends { readonly store: SagaStore }
-    ? unknown
+    ? object
     : { readonly store: SagaStore }
-  : unknown);
+  : object) &
+  DemandedServices;
+
+type DemandedServices = unknown extends Services
+  ? object
+  : Required<Pick<SagaHostOptions, 'services'>>;
 
 /** Options of `createSagaHost`. */
 export interface SagaHostOptions {

@@ -200,6 +200,19 @@ export function assertKnown(
         'a request from `auth.authenticate`: steps receive both, as `services` and `user`. A queue runs turns without a request.',
       { code: 'unknown_option' },
     );
+  if (group === 'auth' && other === 'authenticate')
+    throw optionError(
+      'createSagaHost has no `auth.authenticate`: serveSagas authenticates requests. Pass the user of a call as `caller: { user }` to the ' +
+        'methods of the host.',
+      { code: 'unknown_option' },
+    );
+  if (group === 'guard' && typeof Reflect.get(given, 'write') === 'function')
+    throw optionError(
+      'guard takes options, not a store. Write `store: …` for the store of the host.',
+      {
+        code: 'unknown_option',
+      },
+    );
   const nearest = nearestName(other, [...known, ...(elsewhere?.keys() ?? [])]);
   const meant =
     nearest === undefined || known.includes(nearest)

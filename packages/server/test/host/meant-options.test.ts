@@ -292,7 +292,7 @@ test.each<[object, string]>([
   [{ admit: () => true }, "There is no option 'admit'. Options: sagas, keys,"],
   [{ autorize: () => true }, "There is no option 'autorize'. Did you mean 'auth.authorize'?"],
   [{ telemetri: {} }, "There is no option 'telemetri'. Did you mean 'telemetry'?"],
-  [{ guard: memoryStore() }, "There is no option 'guard.size'."],
+  [{ guard: memoryStore() }, 'guard takes options, not a store. Write `store: …`'],
   [
     { auth: { ratelimit: () => true } },
     "There is no option 'auth.ratelimit'. Did you mean 'auth.rateLimit'?",

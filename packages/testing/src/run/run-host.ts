@@ -1,5 +1,4 @@
 import {
-  createSagaHost,
   generateKey,
   InvalidInput,
   memoryStore,
@@ -14,7 +13,7 @@ import {
   type StepAnswer,
   type SuspendedTurn,
 } from '@mcp-saga/server';
-import { present } from '@mcp-saga/server/internal';
+import { hostOf, present } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { joinRecording } from '../record/join-recording.ts';
 import { recordedProgram } from '../record/recorded-program.ts';
@@ -107,7 +106,7 @@ export class Serving {
 
   #host(world: World): SagaHost {
     const programs = [this.#program, ...(world.options.sagas ?? [])];
-    return createSagaHost({
+    return hostOf({
       // As the client of a script: it comes back by itself.
       starts: { unkeyed: 'handshake' },
       ...world.options.host,

@@ -1,5 +1,4 @@
 import {
-  createSagaHost,
   generateKey,
   memoryStore,
   type ClientStep,
@@ -8,7 +7,7 @@ import {
   type SagaHostOptions,
   type SagaStore,
 } from '@mcp-saga/server';
-import type { User } from '@mcp-saga/server/internal';
+import { hostOf, type User } from '@mcp-saga/server/internal';
 import type * as sdkModule from '@modelcontextprotocol/server';
 import type { McpServer, Transport } from '@modelcontextprotocol/server';
 import { VirtualClock } from '../values/virtual-clock.ts';
@@ -256,6 +255,5 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
     },
     keys: options.keys ?? generateKey(),
   };
-  return () =>
-    createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, world)) });
+  return () => hostOf({ ...shared, sagas: sagas.map((program) => wiredProgram(program, world)) });
 }

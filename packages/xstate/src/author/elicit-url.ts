@@ -47,7 +47,9 @@ export function elicitUrl<I = undefined>(
       const message = ofInput(options.message, input);
       const url = ofInput(options.url, input);
       if (typeof message !== 'string' || !URL.canParse(url)) {
-        throw new AuthoringError(`Step '${id}' needs a message, and an absolute URL as url.`);
+        throw new AuthoringError(`Step '${id}' needs a message, and an absolute URL as url.`, {
+          anchor: 'questions',
+        });
       }
       return { kind: 'elicitUrl', id, message, url, ttl: undefined, answeredBy };
     },

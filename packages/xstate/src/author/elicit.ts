@@ -60,7 +60,9 @@ function ask<S extends Schema, O, I>(
     toSpec: (id, input) => {
       const text = ofInput(message, input);
       if (typeof text !== 'string')
-        throw new AuthoringError(`Step '${id}' needs a string as message.`);
+        throw new AuthoringError(`Step '${id}' needs a string as message.`, {
+          anchor: 'questions',
+        });
       return {
         kind: 'elicit',
         id,

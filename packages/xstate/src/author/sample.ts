@@ -50,7 +50,7 @@ export function sample<O = SampleResult, I = undefined>(
   assertKnownOptions('sample', undefined, options, names);
   const { messages, systemPrompt, parse, answeredBy, ...rest } = options;
   if (!Number.isInteger(rest.maxTokens)) {
-    throw new AuthoringError('sample(…) needs an integer as maxTokens.');
+    throw new AuthoringError('sample(…) needs an integer as maxTokens.', { anchor: 'questions' });
   }
   return clientStepLogic({
     kind: 'sample',

@@ -7,7 +7,7 @@ import {
   type StepOptions,
   type WhenUnknown,
 } from '@mcp-saga/core';
-import { assertKnownOptions, specOf, type StepSpec } from '@mcp-saga/core/program';
+import { AuthoringError, assertKnownOptions, specOf, type StepSpec } from '@mcp-saga/core/program';
 import type { NamesOf } from '@mcp-saga/core/shared';
 import type { LiveActor } from '../model/live-actor.ts';
 import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-logic.ts';
@@ -71,6 +71,11 @@ export function step<R, I = undefined, U = unknown, When extends WhenUnknown = '
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
   options: StepLogicOptions<R, I, U, When> = {},
 ): StepLogic<R, I> {
+  if (typeof run === 'string')
+    throw new AuthoringError(
+      'step() of a machine has no ID, because the invoke has one. Write: step(() => …, { … }).',
+      { anchor: 'machines' },
+    );
   assertKnownOptions('step', undefined, options, names);
   const { label, ...others } = options;
   const spec = specOf(stepOfSagas('step', run as never, others as never)) as StepSpec;

@@ -1,5 +1,5 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
-import { AuthoringError } from '@mcp-saga/core/program';
+import { AuthoringError, specOf } from '@mcp-saga/core/program';
 import { misnomer } from '../adapter/actor-names.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import {
@@ -25,10 +25,16 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   const found: NamedLogic[] = [];
   const seen = new Set<AnyStateMachine>();
   const add = (name: string, logic: AnyActorLogic, where: string): void => {
+    if (specOf(logic) !== undefined)
+      throw new AuthoringError(
+        `${where} is a command of a generator, not an actor. Import elicit, sample, and step from '@mcp-saga/xstate'.`,
+        { anchor: 'machines' },
+      );
     if (kindOf(logic) === 'alien') {
       throw new AuthoringError(
         `${where} is a callback or observable, which cannot be stored between two requests. ` +
           'Use step(…) or fromPromise for work, and elicit(…) or sample(…) for questions.',
+        { anchor: 'machines' },
       );
     }
     found.push({ name, logic });
@@ -47,12 +53,15 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
         const where = `The invoke '${id}' of state '${node.id}'`;
         const problem = misnomer(id);
         if (problem !== undefined)
-          throw new AuthoringError(`${where} ${problem} Rename the invoke.`);
+          throw new AuthoringError(`${where} ${problem} Rename the invoke.`, {
+            anchor: 'machines',
+          });
         if (Object.hasOwn(namedLogicsOf(at), src)) continue;
         const logic = logicOf(at, src);
         if (logic === undefined)
           throw new AuthoringError(
             `${where} uses the actor '${src}', which setup({ actors }) does not define. Add '${src}' to actors.`,
+            { anchor: 'machines' },
           );
         add(prefix + src, logic, where);
       }
@@ -74,6 +83,7 @@ function assertDistinctInvokes(machine: AnyStateMachine): void {
     if (other === undefined) continue;
     throw new AuthoringError(
       `The states '${node.id}' and '${other.node.id}' can be active at the same time, and both invoke '${id}'. Rename one invoke.`,
+      { anchor: 'machines' },
     );
   }
 }

@@ -82,6 +82,7 @@ export class Deadlines implements EventScheduler {
     if (!Number.isFinite(delay))
       throw new AuthoringError(
         `A delay of actor '${source.id}' is not a finite number of milliseconds.`,
+        { anchor: 'machines' },
       );
     if (id !== undefined) this.#loosen(source, id);
     this.#timers.push({

@@ -125,6 +125,7 @@ export function machineSaga<
   if ((machine as Partial<AnyStateMachine> | undefined)?.root === undefined) {
     throw new AuthoringError(
       `Saga '${name}' needs a machine. Pass setup({ … }).createMachine({ … }).`,
+      { anchor: 'machines' },
     );
   }
   assertOutput(name, machine);

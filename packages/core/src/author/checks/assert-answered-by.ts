@@ -18,11 +18,13 @@ export function assertAnsweredBy(of: string, answeredBy: readonly Answerer[] | u
   if (!isList)
     throw new AuthoringError(
       `answeredBy of ${of} must be a list of 'client', 'model', and 'fallback', each at most once.`,
+      { anchor: 'questions' },
     );
   const client = answeredBy.indexOf('client');
   const model = answeredBy.indexOf('model');
   if (model !== -1 && (client === -1 || client > model))
     throw new AuthoringError(
       `answeredBy of ${of} has 'model' without 'client' before it: the person at the client is asked first. Write ['client', 'model'].`,
+      { anchor: 'questions' },
     );
 }

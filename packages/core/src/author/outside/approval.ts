@@ -158,9 +158,13 @@ export function approvalSteps<S extends Schema, T, B>(
   const { deliver, remindEvery, timeout, escalate = [] } = given;
   const schema = options.schema as S | undefined;
   if (typeof message !== 'string')
-    throw new AuthoringError(`approval('${id}') needs a message, a string.`);
+    throw new AuthoringError(`approval('${id}') needs a message, a string.`, {
+      anchor: 'approvals-and-webhooks',
+    });
   if (typeof deliver !== 'function')
-    throw new AuthoringError(`approval('${id}') needs a function \`deliver\`.`);
+    throw new AuthoringError(`approval('${id}') needs a function \`deliver\`.`, {
+      anchor: 'approvals-and-webhooks',
+    });
   assertCount(`\`of\` of approval('${id}')`, of);
   assertCount(`\`denials\` of approval('${id}')`, denials);
   assertOneOf(`\`link\` of approval('${id}')`, link, ['accept']);
@@ -170,7 +174,10 @@ export function approvalSteps<S extends Schema, T, B>(
     remindEvery === undefined
       ? Infinity
       : checkedDuration(`\`remindEvery\` of approval('${id}')`, remindEvery, 'more than 0');
-  if (to?.length === 0) throw new AuthoringError(`\`to\` of approval('${id}') needs a recipient.`);
+  if (to?.length === 0)
+    throw new AuthoringError(`\`to\` of approval('${id}') needs a recipient.`, {
+      anchor: 'approvals-and-webhooks',
+    });
   const stages = [{ afterMs: 0, by, to }, ...checkedEscalations(id, by, escalate)];
   const numbered = numberedRecipients(stages.map((stage) => stage.to));
   const tickets = numbered.flat();
@@ -179,6 +186,7 @@ export function approvalSteps<S extends Schema, T, B>(
     throw new AuthoringError(
       `\`of\` of approval('${id}') is ${of}, but a link counts once, and there ${people === 1 ? 'is 1 recipient' : `are ${people} recipients`}. ` +
         'List a recipient in `to` for each approval needed, or lower `of`.',
+      { anchor: 'approvals-and-webhooks' },
     );
   }
   const levels = stages.map(({ afterMs, by: who }, at): Level => {
@@ -238,6 +246,7 @@ function checkedEscalations(
     if (afterMs <= before)
       throw new AuthoringError(
         `\`escalate\` of approval('${id}') must be in the order of \`after\`.`,
+        { anchor: 'approvals-and-webhooks' },
       );
     before = afterMs;
     assertJson([others, to ?? []], { where: `escalate[${index}] of approval('${id}')` });
@@ -250,5 +259,7 @@ const mostReminders = 400;
 function assertCount(name: string, count: number): void {
   // A host stores as many answers of a question.
   if (Number.isSafeInteger(count) && count > 0 && count <= 256) return;
-  throw new AuthoringError(`${name} must be a whole number from 1 to 256.`);
+  throw new AuthoringError(`${name} must be a whole number from 1 to 256.`, {
+    anchor: 'approvals-and-webhooks',
+  });
 }

@@ -101,13 +101,17 @@ export function waitForSteps<S extends Schema>(
   if (schema?.['~standard'] === undefined)
     throw new AuthoringError(
       `waitFor('${id}') needs a schema: z.object({…}), or another Standard Schema.`,
+      { anchor: 'approvals-and-webhooks' },
     );
   if (typeof register !== 'function')
-    throw new AuthoringError(`waitFor('${id}') needs a function \`register\`.`);
+    throw new AuthoringError(`waitFor('${id}') needs a function \`register\`.`, {
+      anchor: 'approvals-and-webhooks',
+    });
   assertOneOf(`\`link\` of waitFor('${id}')`, link, ['accept']);
   if ((typeof verify === 'string') === (link !== undefined)) {
     throw new AuthoringError(
       `waitFor('${id}') needs either verify: the name of a check in \`outside.webhooks\` of the host, or link: 'accept'.`,
+      { anchor: 'approvals-and-webhooks' },
     );
   }
   const timeoutMs = checkedDuration(`\`timeout\` of waitFor('${id}')`, timeout, 'more than 0');

@@ -12,12 +12,15 @@ export function assertToolFields(name: string, fields: ToolFields): void {
     const value = fields[field];
     if (value === undefined) continue;
     if (!isPlainObject(value))
-      throw new AuthoringError(`${field} of saga '${name}' must be an object.`);
+      throw new AuthoringError(`${field} of saga '${name}' must be an object.`, {
+        anchor: 'names-and-versions',
+      });
     assertJson(value, { where: `${field} of saga '${name}'` });
   }
   if (icons !== undefined && !(Array.isArray(icons) && icons.every(isIcon))) {
     throw new AuthoringError(
       `icons of saga '${name}' must be a list of icons: [{ src: 'https://…' }].`,
+      { anchor: 'names-and-versions' },
     );
   }
 }

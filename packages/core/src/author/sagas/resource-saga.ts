@@ -134,6 +134,7 @@ function assertCompletions({ text, variables }: UriTemplate, complete: object = 
     if (!variables.includes(name) || typeof suggest !== 'function')
       throw new AuthoringError(
         `complete.${name}: expected a function, named after a variable of the URI template '${text}'.`,
+        { anchor: 'names-and-versions' },
       );
   }
 }

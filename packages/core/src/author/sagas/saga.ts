@@ -200,10 +200,14 @@ export function saga<
   assertKnownOptions('saga', Object(options).name, options, sagaOptionNames);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
-    throw new AuthoringError('A saga needs a name of 1 to 128 characters.');
+    throw new AuthoringError('A saga needs a name of 1 to 128 characters.', {
+      anchor: 'names-and-versions',
+    });
   }
   if (typeof version !== 'string' || version.length === 0) {
-    throw new AuthoringError(`Saga '${name}' needs a version, a string such as '1'.`);
+    throw new AuthoringError(`Saga '${name}' needs a version, a string such as '1'.`, {
+      anchor: 'names-and-versions',
+    });
   }
   if (typeof body !== 'function') {
     throw new AuthoringError(
@@ -293,6 +297,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   ) {
     throw new AuthoringError(
       `previous of saga '${name}' must be a list of older versions: [{ saga: old }].`,
+      { anchor: 'names-and-versions' },
     );
   }
   if (commitEach && reuse === 'ok') {
@@ -304,6 +309,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
     throw new AuthoringError(
       `The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`,
+      { anchor: 'names-and-versions' },
     );
   }
   assertAnsweredBy(`saga '${name}'`, answeredBy);
@@ -322,12 +328,15 @@ function assertSuspends({
   if (suspends === undefined) return;
   const given: unknown = suspends;
   if (given !== false)
-    throw new AuthoringError(`suspends of saga '${name}' must be false, or undefined.`);
+    throw new AuthoringError(`suspends of saga '${name}' must be false, or undefined.`, {
+      anchor: 'names-and-versions',
+    });
   const excluded = { task, needs: needs.length > 0 ? needs : undefined, answeredBy };
   const [other] = Object.entries(excluded).find(([, value]) => value !== undefined) ?? [];
   if (other !== undefined)
     throw new AuthoringError(
       `Saga '${name}' has \`suspends: false\`, so \`${other}\` does not apply: it never asks and never waits. Remove one of the two.`,
+      { anchor: 'names-and-versions' },
     );
 }
 

@@ -210,7 +210,7 @@ async function claimOnce(
 ): Promise<StepEnd | StepUnclaimed | undefined> {
   if (!spec.once || task.attempts > 0) return undefined;
   if (runtime.effects.claim === undefined) {
-    const message = `Step '${task.path}' has once: true, which needs a guard. Set a guard on the host.`;
+    const message = `Step '${task.path}' has once: true, which needs the option \`store\` of the host.`;
     return failed(task, spec, new AuthoringError(message, { anchor: 'missing_option' }), runtime);
   }
   let isFirst: boolean;
