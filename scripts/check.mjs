@@ -10,6 +10,7 @@ const projects = [
   'test/tsconfig.json',
   'packages/studio/test',
   'test/readme/services',
+  'test/readme/whole',
   'docs',
   'packages/create-mcp-saga/test/templates',
 ];

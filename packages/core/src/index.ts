@@ -13,7 +13,7 @@ export {
 } from './author/elicit.ts';
 export { listRoots, sample } from './author/sample.ts';
 export { step, type StepContext, type StepOptions, type Compensable } from './author/step.ts';
-export type { Register, RequestUser, Services, User } from './model/register.ts';
+export type { AnswerBy, Register, RequestUser, Services, User } from './model/register.ts';
 export type {
   BoundCompensator,
   Compensator,

@@ -34,8 +34,10 @@ export interface PgBossJobOptions {
 
 /** Options of {@link pgBossQueue}. */
 export interface PgBossQueueOptions {
-  /** Name of a queue of the policy `standard`: `await boss.createQueue('sagas')`. */
-  readonly queue: string;
+  /**
+   * Name of a queue of the policy `standard`: `await boss.createQueue('sagas')`. @default 'sagas'
+   */
+  readonly queue?: string;
 }
 
 /** Greatest number of a column of pg-boss. */
@@ -53,12 +55,12 @@ const optionNames: NamesOf<PgBossQueueOptions> = { queue: true };
  * ```ts
  * declare const boss: PgBossLike; // await new PgBoss(url).start()
  *
- * const queue = pgBossQueue(boss, { queue: 'sagas' });
+ * const queue = pgBossQueue(boss);
  * ```
  */
-export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions): SagaQueue {
+export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions = {}): SagaQueue {
   rejectUnknownOption('pgBossQueue', options, optionNames);
-  const { queue } = options;
+  const { queue = 'sagas' } = options;
   assertText('pgBossQueue.queue', queue);
   const given = Object(boss) as { readonly [name: string]: unknown };
   const missing = ['send', 'findJobs', 'deleteJob'].find(

@@ -121,8 +121,7 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
 describe('a queue of pg-boss', () => {
   it('rejects other values and unknown options', () => {
     const boss = { send: () => undefined, findJobs: () => undefined, deleteJob: () => undefined };
-    const of = (given: unknown, options: object) => () =>
-      pgBossQueue(given as PgBossLike, options as never);
+    const of = (given: unknown, options: object) => () => pgBossQueue(given as PgBossLike, options);
     expect(of({ send: () => undefined }, { queue: 'sagas' })).toThrow("'findJobs'");
     expect(of(undefined, { queue: 'sagas' })).toThrow(TypeError);
     expect(of(boss, {})).toThrow('pgBossQueue.queue');

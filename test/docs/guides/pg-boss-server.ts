@@ -22,7 +22,7 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [release], // the keys are those of SAGA_KEYS, in every process
   store,
-  queue: pgBossQueue(boss, { queue: 'sagas' }),
+  queue: pgBossQueue(boss),
   outside: { url: PUBLIC_URL }, // links lead to the proxy, and so to any process
   http: { allowedHosts: [new URL(PUBLIC_URL).hostname] },
 });

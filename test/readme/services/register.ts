@@ -4,6 +4,7 @@ declare module '@mcp-saga/server' {
   interface Register {
     services: { readonly db: { insert(row: string): Promise<number> } };
     user: { readonly subject: string; readonly roles: readonly string[] };
+    by: { readonly role: string }; // of approvals
   }
 }
 

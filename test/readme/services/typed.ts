@@ -25,7 +25,7 @@ const authenticate = (): { readonly subject: string; readonly roles: readonly st
 serveSagas({
   ...options,
   services: { db },
-  auth: { authenticate, mayAnswer: (_, __, { user }) => user?.roles.includes('manager') === true },
+  auth: { authenticate, mayAnswer: (user, by) => by === null || user.roles.includes(by.role) },
 });
 // @ts-expect-error -- the registered user has roles
 serveSagas({ ...options, services: { db }, auth: { authenticate: () => ({ subject: 'ann' }) } });

@@ -1,6 +1,8 @@
+import type { Json } from '../values/json.ts';
+
 /**
- * Registers the types of `services` and `user` for all code of an application:
- * `declare module '@mcp-saga/core' { interface Register { services: Services; user: User } }`.
+ * Registers types for all code of an application: of `services` and `user`, and of `by` of approvals.
+ * `declare module '@mcp-saga/server' { interface Register { services: Services; user: User } }`.
  *
  * They are two things, because they live differently. Services belong to the process, and are there
  * in every turn. A user belongs to a request, and a turn that a queue, a cancel token, or an answer
@@ -17,6 +19,9 @@ export type Services = Register extends { readonly services: infer S } ? S : unk
  * `unknown`. Steps get a {@link RequestUser}.
  */
 export type User = Register extends { readonly user: infer U } ? U : unknown;
+
+/** Type of `by` of an approval: the type in {@link Register}, or else any `Otherwise`. */
+export type AnswerBy<Otherwise = Json> = Register extends { readonly by: infer B } ? B : Otherwise;
 
 /** Type of `user` in server steps. It is undefined if no request of a user runs the turn. */
 export type RequestUser = Register extends { readonly user: infer U } ? U | undefined : unknown;

@@ -8,12 +8,12 @@ import type {
   Awaitable,
   Duration,
   SampleAnswer,
-  Json,
   OutsideUser,
   Program,
   Compensator,
   Schema,
-  RequestUser,
+  AnswerBy,
+  User,
   RetryPolicy,
   Services,
 } from '@mcp-saga/core';
@@ -149,11 +149,15 @@ export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<S
 export interface AnswerFacts {
   readonly saga: string;
   readonly sagaId: string;
-  /** User of the page, as `auth.authenticate` returned it; undefined for a bare principal. */
-  readonly user: RequestUser;
   /** Services of the process. */
   readonly services: Services;
 }
+
+/**
+ * Person who opens an answer page: the user that `auth.authenticate` returned, with the `issuer` and
+ * the `subject` that count. A bare principal has no more than these.
+ */
+export type AnsweringUser = OutsideUser & (unknown extends User ? object : User);
 
 /**
  * Options for callers: identity, permissions, and rate limits. With `principal`, `authorize`, or
@@ -180,10 +184,14 @@ export interface AuthOptions {
   readonly rateLimit?: (facts: RateLimitFacts) => Awaitable<boolean>;
   /**
    * Returns `true` if an authenticated user may answer an `approval`. `by` is the option of the
-   * approval, or null. Called for each request of an answer page. Default: every user may, and an
-   * approval with `by` fails.
+   * approval, or null; `Register` can declare its type. Called for each request of an answer page.
+   * Default: every user may, and an approval with `by` fails.
    */
-  readonly mayAnswer?: (user: OutsideUser, by: Json, approval: AnswerFacts) => Awaitable<boolean>;
+  readonly mayAnswer?: (
+    user: AnsweringUser,
+    by: AnswerBy | null,
+    approval: AnswerFacts,
+  ) => Awaitable<boolean>;
   /**
    * Rejects all tokens issued before a time, in milliseconds since the epoch. For incidents, such
    * as a leaked key.

@@ -1,3 +1,4 @@
+import type { AnsweringUser } from '../model/host-options.ts';
 import type { OutsideUser, RequestUser } from '@mcp-saga/core';
 import {
   firstOfEach,
@@ -112,10 +113,12 @@ async function mayAnswer(
   if (caller !== undefined && isSameUser(caller, await digestUser(user))) return false;
   if (outside.mayAnswer === undefined) return by === null || ticket.acceptsLink;
   // Without types, it may return any value.
-  const may: unknown = await outside.mayAnswer(user, by, {
+  // The application declares the type of its users.
+  const person = { ...Object(authenticated), ...user } as AnsweringUser;
+  // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- necessary if `Register` has a type for `by`
+  const may: unknown = await outside.mayAnswer(person, by as never, {
     saga: claims.saga.name,
     sagaId,
-    user: authenticated,
     services: await host.services(),
   });
   return may === true;

@@ -113,8 +113,8 @@ function shop(program: Program, seen: Seen, options: Partial<SagaHostOptions> = 
       webhooks: { bank: (_, given) => (seen.push(['webhook', shopOf(given.services), '']), true) },
     },
     auth: {
-      mayAnswer: (_, __, given) => {
-        seen.push(['mayAnswer', shopOf(given.services), Object(given.user).subject]);
+      mayAnswer: (person, __, given) => {
+        seen.push(['mayAnswer', shopOf(given.services), person.subject]);
         return true;
       },
     },

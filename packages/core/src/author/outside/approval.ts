@@ -1,3 +1,4 @@
+import type { AnswerBy } from '../../model/register.ts';
 import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
@@ -39,7 +40,7 @@ export interface Escalation<T = Json> {
   /** Time after the start of the approval. */
   readonly after: Duration;
   /** People who may answer from then on, besides those before. Default: `by` of the approval. */
-  readonly by?: Json;
+  readonly by?: AnswerBy;
   /** Recipients of the escalation. Default: one delivery without a recipient. */
   readonly to?: readonly T[];
 }
@@ -90,7 +91,7 @@ export interface ApprovalOptions<S extends Schema, T = Json, B = Json> {
 /** Checks that the recipients and the people of an approval are JSON. */
 interface CheckedPeople<T, B> {
   readonly to?: readonly CheckedJson<T, 'A recipient of an approval'>[];
-  readonly by?: CheckedJson<B, '`by` of an approval'>;
+  readonly by?: AnswerBy<CheckedJson<B, '`by` of an approval'>>;
 }
 
 const names: NamesOf<ApprovalOptions<Schema>> = {
