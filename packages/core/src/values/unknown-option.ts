@@ -31,7 +31,7 @@ export function didYouMean(name: string | undefined): string {
 }
 
 /**
- * Finds the most likely name for a misspelled name, ignoring a unit or a plural at the end. Undefined if no
+ * Finds the most likely name for a misspelled name, ignoring a unit at the end. Undefined if no
  * name is near.
  */
 export function nearestName(misspelled: string, names: readonly string[]): string | undefined {
@@ -53,7 +53,7 @@ export function nearestName(misspelled: string, names: readonly string[]): strin
 }
 
 function stemOf(name: string): string {
-  return name.toLowerCase().replace(/ms$/, '').replace(/ies$/, 'y');
+  return name.toLowerCase().replace(/ms$/, '');
 }
 
 function distanceOf(one: string, other: string): number {
