@@ -171,7 +171,7 @@ describe('a repeated call', () => {
     expect(fetch).toHaveBeenCalledTimes(3);
   });
 
-  it('ends after `timeout`', async () => {
+  it('a call to an object fails after `timeout`', async () => {
     const hangs: DurableObjectNamespaceLike = {
       idFromName: (name) => name,
       get: () => ({

@@ -315,7 +315,7 @@ describe('the keys of each', () => {
     expect(completed(outcome)).toBe('b=for b,a=for a');
   });
 
-  it('[R3] refuse a list that lost a recorded item', async () => {
+  it('[R3] a list that lost a recorded item is a mismatch', async () => {
     const { state } = suspended(await start(listOf([{ id: 'a' }, { id: 'b' }])));
     const one = suspended(
       await turn(listOf([{ id: 'a' }, { id: 'b' }]), state, {

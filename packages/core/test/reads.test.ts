@@ -176,7 +176,7 @@ describe('a step that only reads', () => {
     expect(named.map(({ stepId }) => stepId)).not.toContain('look');
   });
 
-  it('says so in its events, and no other step does', async () => {
+  it('a step that reads says so in its events, and no other step does', async () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* race({ a: look(one), b: step('act', one) });

@@ -68,7 +68,7 @@ describe('the use of Redis', () => {
     );
   });
 
-  it('waits two seconds for Redis, or `timeout`', async () => {
+  it('a call to Redis fails after `timeout`, by default two seconds', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));

@@ -88,7 +88,7 @@ describe('a store in a database', () => {
     );
   });
 
-  it('waits five seconds for the database, or `timeout`', async () => {
+  it('a call to the database fails after `timeout`, by default five seconds', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));

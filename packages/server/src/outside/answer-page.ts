@@ -105,6 +105,18 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   return recorded?.respond(isNew ? 200 : 409, isNew) ?? notice(503, 'notNow');
 }
 
+/**
+ * The user as the application knows it, with its methods, and with the identity that counts. It is a
+ * copy: the identity of a request must not be written into an object that the application keeps.
+ */
+function withIdentity(authenticated: unknown, user: OutsideUser): AnsweringUser {
+  const known = Object(authenticated) as object;
+  return Object.create(Object.getPrototypeOf(known) as object, {
+    ...Object.getOwnPropertyDescriptors(known),
+    ...Object.getOwnPropertyDescriptors(user),
+  }) as AnsweringUser;
+}
+
 async function mayAnswer(
   { host, outside, ticket, authenticated }: AnswerPageRequest,
   user: OutsideUser,
@@ -113,8 +125,7 @@ async function mayAnswer(
   if (caller !== undefined && isSameUser(caller, await digestUser(user))) return false;
   if (outside.mayAnswer === undefined) return by === null || ticket.acceptsLink;
   // Without types, it may return any value.
-  // The application declares the type of its users.
-  const person = { ...Object(authenticated), ...user } as AnsweringUser;
+  const person = withIdentity(authenticated, user);
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- necessary if `Register` has a type for `by`
   const may: unknown = await outside.mayAnswer(person, by as never, {
     saga: claims.saga.name,

@@ -51,7 +51,7 @@ describe('the option steps.retry of a host', () => {
     expect(() => createSagaHost({ ...options, steps: { retry } as never })).toThrow(message);
   });
 
-  it('is refused in another place, with its name', () => {
+  it('`retry` is refused outside of `steps`, with its name', () => {
     const options = { sagas: [failing().program], keys: oldKey, audience: 'deployer' };
     const misplaced = { ...options, retry: 3 } as never;
     expect(() => createSagaHost(misplaced)).toThrow("Did you mean 'steps.retry'?");

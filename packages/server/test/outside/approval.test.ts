@@ -102,6 +102,34 @@ describe('an approval', () => {
     expect(asked).toContainEqual(['ann', { role: 'manager' }, 'refund']);
   });
 
+  it('calls auth.mayAnswer with the user of the application, and with the identity that counts', async () => {
+    class Employee {
+      readonly subject = 'an e-mail address';
+      readonly roles = ['manager'];
+      has(role: string): boolean {
+        return this.roles.includes(role);
+      }
+    }
+    const employee = Object.freeze(new Employee());
+    const asked: unknown[] = [];
+    const test = new OutsideCase(
+      { by: { role: 'manager' } },
+      {
+        auth: {
+          mayAnswer: (person, by) => {
+            const known = person as typeof person & Employee;
+            asked.push([person.subject, known instanceof Employee]);
+            return known.has(String(Object(by).role));
+          },
+        },
+      },
+    );
+    await test.start();
+    expect((await test.post({ ...user('boss'), user: employee })).status).toBe(200);
+    expect(asked).toContainEqual(['boss', true]);
+    expect(employee.subject).toBe('an e-mail address');
+  });
+
   it('delivers the same URL for each attempt of a delivery, and in a repeated turn', async () => {
     const urls: string[] = [];
     const test = new OutsideCase({
