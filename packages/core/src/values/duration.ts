@@ -54,8 +54,7 @@ export function durationOption(
 ): number {
   const ms = millisecondsOf(value);
   if (ms > 0 || ms === least) return ms;
-  const bound = least === 0 ? '0 or more' : least;
-  throw optionError(`${name} must be a duration of ${bound}: ${durationForms}.`, {
+  throw optionError(`${name} must be ${least || '0 or more'}: ${durationForms}.`, {
     type: RangeError,
   });
 }

@@ -130,7 +130,7 @@ describe('a host rejects at its creation', () => {
     [
       'a negative lease',
       { guard: { store: memoryStore(), lease: -0.5 } },
-      'guard.lease must be a duration of more than 0',
+      'guard.lease must be more than 0',
     ],
   ])('%s', (_, options, named, code = 'invalid_option') => {
     const error = errorOf(() => make(options));

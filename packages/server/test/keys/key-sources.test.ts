@@ -281,7 +281,7 @@ describe('a host with a source of keys', () => {
       { load, tenantOf: 'a' },
       'keys.tenantOf: expected a function',
     ],
-    ['no interval', { load, refresh: 0 }, 'keys.refresh must be a duration of more than 0'],
+    ['no interval', { load, refresh: 0 }, 'keys.refresh must be more than 0'],
     ['no tenants', { load, maxTenants: 0 }, 'keys.maxTenants must be a positive whole number'],
     ['half a tenant', { load, maxTenants: 1.5 }, 'keys.maxTenants must be a positive whole number'],
   ])('is rejected with %s', (_, keys, problem) => {
