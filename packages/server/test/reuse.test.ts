@@ -9,11 +9,11 @@ import {
   generateKey,
   memoryStore,
   pivot,
-  ReplayMismatch,
   saga,
   sleep,
   step,
   TokenRefused,
+  TurnAborted,
   type Saga,
   type SagaTurn,
   type SuspendedSagaFacts,
@@ -113,14 +113,31 @@ describe('older tokens', () => {
   });
 
   it('[E7] a saga is kept unchanged if its host has lost the store', async () => {
-    expectLogs('replay_mismatch');
     const { ledger, order } = shop();
     const shared = { sagas: [order], keys: generateKey(), hooks: { onTurn: () => undefined } };
     const one = waiting(await hostOf({ ...shared, store: memoryStore() }).start('order', {}));
     const without = hostOf(shared);
     const answers = [{ stepId: 'ship', result: accept }];
-    await expect(without.resume(one.token, answers)).rejects.toThrow(ReplayMismatch);
+    await expect(without.resume(one.token, answers)).rejects.toThrow(TurnAborted);
     expect(ledger).toHaveLength(1);
+    const again = hostOf({ ...shared, store: memoryStore({ olderTokens: 'accept' }) });
+    expect(await again.resume(one.token, answers)).toMatchObject({ status: 'suspended' });
+    expect(ledger.slice(1)).toEqual(['shipped']);
+  });
+
+  it('[E7] a host that has lost its store undoes nothing, also of a saga that is undone when it does not match', async () => {
+    const refunds: string[] = [];
+    const refund = compensator('refund', z.object({}), () => void refunds.push('refund'));
+    const order = saga({ name: 'order', version: '1', onMismatch: 'compensate' }, function* () {
+      yield* step('charge', () => 1, { compensate: refund.for(() => ({})) });
+      yield* elicit('go', { message: 'Go?', schema: Ok });
+      return 'done';
+    });
+    const shared = { sagas: [order], compensators: [refund], keys: generateKey() };
+    const one = waiting(await hostOf({ ...shared, store: memoryStore() }).start('order', {}));
+    const answers = [{ stepId: 'go', result: accept }];
+    await expect(hostOf(shared).resume(one.token, answers)).rejects.toThrow(TurnAborted);
+    expect(refunds).toEqual([]);
   });
 
   it('[E7] a saga that commits each step needs a store when its host is made', () => {

@@ -239,6 +239,9 @@ describe('a step of a machine', () => {
     );
     expect(() => elicit({ message: 'Who?', schema: {} as never })).toThrow('needs a schema');
     expect(() => sample({ messages: [], maxTokens: 1.5 })).toThrow('maxTokens');
+    expect(() => sample({ messages: [], maxTokens: 1, answeredBy: ['model'] })).toThrow(
+      'answeredBy',
+    );
   });
 
   it('[E2] an effect is retried, and its error is a StepError', async () => {

@@ -37,7 +37,13 @@ import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type FiberEnd, Phase, type Cause } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { cannotSuspend, Markers, missingStore, Uncommitted } from './markers.ts';
-import { AuthoringError, SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
+import {
+  AuthoringError,
+  SagaAborted,
+  SagaCancelled,
+  SagaError,
+  TurnAborted,
+} from '../values/errors.ts';
 import type { CreatedCommands } from './created-commands.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
@@ -225,7 +231,7 @@ export class Execution implements BranchHost, FiberHost {
       case 'patched':
         return this.#give(this.markers.patched(spec.id, spec.enabled));
       case 'pivot':
-        if (this.#lacksStore) return this.#give(missingStore(spec.id), 'throw');
+        if (this.#lacksStore) return this.#withoutStore(fiber, spec.id, missingStore(spec.id));
         return this.#give(this.markers.pivot(fiber.scope.path(spec.id)));
       case 'abort':
         return this.#endSaga(fiber, { error: new SagaAborted(spec.reason) });
@@ -258,7 +264,11 @@ export class Execution implements BranchHost, FiberHost {
       );
     }
     if (this.#lacksStore && effectOf(spec).needsStore?.(spec) === true)
-      return this.#give(missingStore(spec.id, spec.kind === 'step' && spec.once), 'throw');
+      return this.#withoutStore(
+        fiber,
+        pathIn(spec),
+        missingStore(spec.id, spec.kind === 'step' && spec.once),
+      );
     if (this.#events.suspends === false && mayWait(spec))
       return this.#give(cannotSuspend(`'${spec.id}'`), 'throw');
     return this.#await(fiber, spec);
@@ -268,6 +278,15 @@ export class Execution implements BranchHost, FiberHost {
     this.#fibers.how = how;
     this.#fibers.value = value;
     return true;
+  }
+
+  /**
+   * Refuses what needs a store. If it was done while the host had one, the turn is aborted, and the
+   * saga stays as it is: an undo now could be repeated by an older token.
+   */
+  #withoutStore(fiber: Fiber, id: string, error: AuthoringError): true {
+    if (this.#journal.isAbout(fiber.scope.path(id))) throw new TurnAborted(error);
+    return this.#give(error, 'throw');
   }
 
   /** `true` if an older token could be used again after an undo, a pivot, or a `once` step. */
@@ -295,8 +314,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #await(fiber: Fiber, spec: EffectSpec): boolean {
-    const key = spec.kind === 'step' ? spec.key : undefined;
-    const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
+    const path = fiber.scope.path(pathIn(spec));
     this.#repeated?.note(spec, path, this.#journal.replaying);
     // The next entry is taken at once only if no other branch has to run first, as in the first
     // run.
@@ -366,6 +384,12 @@ export class Execution implements BranchHost, FiberHost {
       this.resume(fiber, 'throw', error);
     }
   }
+}
+
+/** The part of a path that names a command, with the key of its author. */
+function pathIn(spec: EffectSpec): string {
+  const key = spec.kind === 'step' ? spec.key : undefined;
+  return key === undefined ? spec.id : `${spec.id}(${key})`;
 }
 
 function neverOpened(id: string): AuthoringError {

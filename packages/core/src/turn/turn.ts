@@ -181,7 +181,7 @@ export class Turn {
     try {
       this.#replay(input);
     } catch (error) {
-      if (!phase.isReplaying) throw error;
+      if (!phase.isReplaying || error instanceof TurnAborted) throw error;
       throw toMismatch(error, this.#head, this.#execution, this.#journal);
     }
     this.#goLive();

@@ -4,7 +4,6 @@ import type { ClientCall, ListedTool } from '../model/call-types.ts';
 import { InvalidAnswers } from '../dialects/parts/model-arguments.ts';
 import { NeedsMissing, SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
-import { mayAskModel } from '../turn/answer-routes.ts';
 import { answerCall, type CallOfClient } from './answer-call.ts';
 import { methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { isVersion2, type ClientSource, type McpServerLike, intercept } from './sdk.ts';
@@ -34,7 +33,7 @@ export function attachTools(
         // Version 1 drops icons when a tool is registered.
         const shown = withSchemas(icons === undefined ? tool : { ...tool, icons }, saga);
         if (!mayEndUnfinished(saga)) return shown;
-        return toResumable(shown, mayAskModel({ host, program: saga }));
+        return toResumable(shown, host.answerers.model === 'accept');
       }),
     };
   });

@@ -113,7 +113,8 @@ function withIdentity(authenticated: unknown, user: OutsideUser): AnsweringUser 
   const known = Object(authenticated) as object;
   return Object.create(Object.getPrototypeOf(known) as object, {
     ...Object.getOwnPropertyDescriptors(known),
-    ...Object.getOwnPropertyDescriptors(user),
+    // Without an issuer of its own, the identity has none, whatever the application calls so.
+    ...Object.getOwnPropertyDescriptors({ issuer: undefined, ...user }),
   }) as AnsweringUser;
 }
 

@@ -70,7 +70,7 @@ function assertEndable(host: HostParts, { opened, intent }: RequestedTurn): void
   if (mayHaveUndos(host, program ?? current)) return;
   throw new SagaHostError(
     'cancel_not_offered',
-    `'${saga.claims.saga.name}' cannot be cancelled here, and has nothing to undo. Drop its token.`,
+    `'${saga.claims.saga.name}' cannot be cancelled on a host without a store, which undoes nothing. Drop its token, or cancel it where it has one.`,
   );
 }
 

@@ -41,9 +41,14 @@ export function isAccepted(asking: Asking, provenance: Provenance, question: Que
 /** Throws NeedsMissing before the saga runs if a declared need is not available. */
 export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'needs'>): void {
   const missing = program.needs.filter(
-    (need) => routeOf(asking, { need, answeredBy: undefined, hasFallback: false }) === 'cannot',
+    (need) => routeOf(asking, { need, answeredBy: anyOf(asking), hasFallback: false }) === 'cannot',
   );
   if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.dialect.unasked);
+}
+
+/** Who may answer some question of a saga: a question may name the client where its saga does not. */
+function anyOf({ program: { answeredBy = byDefault } }: Pick<Asking, 'program'>): Answerer[] {
+  return [...new Set<Answerer>(['client', ...answeredBy])];
 }
 
 const byDefault: readonly Answerer[] = ['client', 'fallback'];
@@ -89,14 +94,6 @@ function mayModelAnswer(asking: Asking, question: Question): boolean {
     asking.host.answerers.model === 'accept' &&
     answerersOf(asking, question).includes('model')
   );
-}
-
-/** `true` if the calling model may answer a question of a saga, as far as its options tell. */
-export function mayAskModel({ host, program }: Pick<Asking, 'host' | 'program'>): boolean {
-  const { answeredBy } = program;
-  // A question can name the model, too.
-  const mayName = answeredBy === undefined || answeredBy.includes('model');
-  return host.answerers.model === 'accept' && mayName;
 }
 
 /** Warns the author once for each saga and need. */

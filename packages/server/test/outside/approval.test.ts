@@ -105,6 +105,7 @@ describe('an approval', () => {
   it('calls auth.mayAnswer with the user of the application, and with the identity that counts', async () => {
     class Employee {
       readonly subject = 'an e-mail address';
+      readonly issuer = 'https://other.example';
       readonly roles = ['manager'];
       has(role: string): boolean {
         return this.roles.includes(role);
@@ -118,7 +119,7 @@ describe('an approval', () => {
         auth: {
           mayAnswer: (person, by) => {
             const known = person as typeof person & Employee;
-            asked.push([person.subject, known instanceof Employee]);
+            asked.push([person.issuer, person.subject, known instanceof Employee]);
             return known.has(String(Object(by).role));
           },
         },
@@ -126,7 +127,7 @@ describe('an approval', () => {
     );
     await test.start();
     expect((await test.post({ ...user('boss'), user: employee })).status).toBe(200);
-    expect(asked).toContainEqual(['boss', true]);
+    expect(asked).toContainEqual([undefined, 'boss', true]);
     expect(employee.subject).toBe('an e-mail address');
   });
 

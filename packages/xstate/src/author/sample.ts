@@ -1,4 +1,9 @@
-import type { Answerer, SampleParams, SampleResult } from '@mcp-saga/core';
+import {
+  sample as sampleOfSagas,
+  type Answerer,
+  type SampleParams,
+  type SampleResult,
+} from '@mcp-saga/core';
 import { present, AuthoringError, assertKnownOptions } from '@mcp-saga/core/program';
 import type { NamesOf } from '@mcp-saga/core/shared';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
@@ -52,6 +57,8 @@ export function sample<O = SampleResult, I = undefined>(
   if (!Number.isInteger(rest.maxTokens)) {
     throw new AuthoringError('sample(…) needs an integer as maxTokens.', { anchor: 'questions' });
   }
+  // Rejects a list that no question takes, with the error of core.
+  sampleOfSagas('sample', { messages: [], maxTokens: 1 }, present({ answeredBy }));
   return clientStepLogic({
     kind: 'sample',
     toSpec: (id, input) => ({
