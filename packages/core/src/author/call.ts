@@ -14,7 +14,8 @@ export type CallArguments<I extends Schema | undefined> = I extends Schema
 /**
  * Runs another saga inside the calling saga, in a scope named after the other saga. Both share the
  * token, the journal, and the undo stack. The input schema of the other saga parses the arguments
- * once, and the journal records the parsed arguments.
+ * once, and the journal records the parsed arguments. `answeredBy` of the other saga holds for its
+ * questions, and `reuse` of the calling saga for both.
  * @throws StepError (in the body) with code `invalid_input` if the arguments are invalid
  * @example
  * ```ts
@@ -46,6 +47,7 @@ export function call<
     id: other.name,
     input: other.input,
     args: args ?? {},
+    answeredBy: other.answeredBy,
     body: other.body,
   });
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here

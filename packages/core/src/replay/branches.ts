@@ -1,3 +1,4 @@
+import type { Answerer } from '../model/answerer.ts';
 import { specOf } from '../effects/effect-of.ts';
 import type { Command, GroupSpec } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
@@ -41,9 +42,10 @@ export function nestBranch(
   kind: 'scope' | 'call',
   iterator: Iterator<Command<unknown>, unknown, unknown>,
   scope: Scope,
+  answeredBy?: readonly Answerer[],
 ): void {
   const group = new Group(parent, kind, [''], 'array');
-  const branch = new Fiber(iterator, scope, group);
+  const branch = new Fiber(iterator, scope, group, 0, answeredBy);
   group.fibers = [branch];
   parent.waiting = group;
   host.resume(branch, 'next', undefined);

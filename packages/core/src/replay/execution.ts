@@ -271,7 +271,7 @@ export class Execution implements BranchHost, FiberHost {
       );
     if (this.#events.suspends === false && mayWait(spec))
       return this.#give(cannotSuspend(`'${spec.id}'`), 'throw');
-    return this.#await(fiber, spec);
+    return this.#await(fiber, asAnswered(spec, fiber));
   }
 
   #give(value: unknown, how: Resumption = 'next'): true {
@@ -379,11 +379,17 @@ export class Execution implements BranchHost, FiberHost {
     try {
       this.created.creator = fiber;
       const body = noting(this.created, () => startBody(spec.id, spec.body, input));
-      nestBranch(this, fiber, 'call', body, new Scope(`${path}/`));
+      nestBranch(this, fiber, 'call', body, new Scope(`${path}/`), spec.answeredBy);
     } catch (error) {
       this.resume(fiber, 'throw', error);
     }
   }
+}
+
+/** A question of a called saga, which keeps its own word on who may answer. */
+function asAnswered(spec: EffectSpec, { answeredBy }: Fiber): EffectSpec {
+  const isOpen = answeredBy !== undefined && 'answeredBy' in spec && spec.kind !== 'call';
+  return isOpen && spec.answeredBy === undefined ? { ...spec, answeredBy } : spec;
 }
 
 /** The part of a path that names a command, with the key of its author. */

@@ -1,5 +1,6 @@
 import { fingerprintOf, type EffectSpec } from '../effects/effect-of.ts';
 import type { EffectTask } from '../effects/parts/effect.ts';
+import type { Answerer } from '../model/answerer.ts';
 import type { GroupSpec, Command } from '../model/command.ts';
 import type { Route } from '../model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
@@ -76,6 +77,8 @@ export class Fiber {
   readonly index: number;
   /** Innermost group around the fiber that limits its steps. */
   readonly limiter: Group | undefined;
+  /** Who may answer questions of the called saga around this fiber. Undefined: as the program says. */
+  readonly answeredBy: readonly Answerer[] | undefined;
   waiting: Task | Group | undefined;
   queued: { fiber: Fiber; how: Resumption; value: unknown; dropped: boolean } | undefined;
   started = false;
@@ -105,11 +108,13 @@ export class Fiber {
     scope: Scope,
     group?: Group,
     index: number = 0,
+    answeredBy?: readonly Answerer[],
   ) {
     this.iterator = iterator;
     this.scope = scope;
     this.group = group;
     this.index = index;
+    this.answeredBy = answeredBy ?? group?.parent.answeredBy;
     this.limiter = group?.limit === undefined ? group?.parent.limiter : group;
   }
 

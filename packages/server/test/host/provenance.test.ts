@@ -1,9 +1,11 @@
 import {
   all,
+  call,
   createSagaHost,
   elicit,
   generateKey,
   saga,
+  type Answerer,
   type SagaHost,
   type SagaHostOptions,
 } from '@mcp-saga/server';
@@ -52,5 +54,44 @@ test('[T14] accepts an answer of a model by the options of the current host and 
   expect(await coreOf(hostOf({})).resume(turn.token, answers, {}, request)).toMatchObject({
     status: 'failed',
     error: { code: 'client_cannot' },
+  });
+});
+
+test('[T14] a called saga keeps its own word on who may answer, also below a group', async () => {
+  const asks = (name: string, answeredBy?: readonly Answerer[]) =>
+    saga({ name, version: '1', ...(answeredBy && { answeredBy }) }, function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      return target;
+    });
+  const strict = asks('strict', ['client']);
+  const open = asks('open');
+  const caller = saga(
+    { name: 'caller', version: '1', answeredBy: ['client', 'model'] },
+    function* () {
+      const { first } = yield* all({ first: call(open, {}) });
+      const { second } = yield* all({ second: call(strict, {}) });
+      return `${first} ${second}`;
+    },
+  );
+  const host = coreOf(
+    createSagaHost({
+      sagas: [caller],
+      keys: generateKey(),
+      audience: 'test',
+      answerers: { model: 'accept' },
+      hooks: { onWarning: () => undefined, onTurn: () => undefined },
+    }),
+  );
+  const dialect = { asks: [], asksModel: true };
+  const turn = await host.start('caller', {}, {}, { dialect });
+  if (turn.status !== 'suspended') throw new Error(turn.status);
+  expect(turn.steps.map(({ stepId }) => stepId)).toEqual(['open/target']);
+  const result = { action: 'accept', content: { target: 'the model' } };
+  const answers = [{ stepId: 'open/target', result }];
+  const request = { provenance: 'model', dialect } as const;
+  // The called saga does not let the model answer, whatever its caller allows.
+  expect(await host.resume(turn.token, answers, {}, request)).toMatchObject({
+    status: 'failed',
+    error: { code: 'client_cannot', stepId: 'strict/target' },
   });
 });

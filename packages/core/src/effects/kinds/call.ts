@@ -1,3 +1,4 @@
+import type { Answerer } from '../../model/answerer.ts';
 import type { SagaBody } from '../../model/command.ts';
 import { encode } from '../../values/codec.ts';
 import { validate, type Schema } from '../../values/standard-schema.ts';
@@ -9,6 +10,8 @@ export interface CallSpec extends Spec {
   readonly kind: 'call';
   readonly input: Schema | undefined;
   readonly args: unknown;
+  /** Who may answer questions of the called saga. Undefined: as the caller says. */
+  readonly answeredBy: readonly Answerer[] | undefined;
   readonly body: SagaBody<never, unknown>;
 }
 
