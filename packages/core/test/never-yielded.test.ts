@@ -475,6 +475,7 @@ describe('a result of a body that never yielded a command', () => {
     pivot: () => pivot('sent'),
     abort: () => abort('No.'),
     continueAs: () => continueAs(child, undefined),
+    patched: () => patched('audit'),
   };
 
   it.each(Object.entries(lost))('is not sent: %s', async (name, drop) => {
@@ -502,7 +503,6 @@ describe('a result of a body that never yielded a command', () => {
     uuid,
     info,
     sleep: () => sleep(1_000),
-    patched: () => patched('audit'),
     progress: () => progress(1),
     log: () => log('info', 'x'),
   };

@@ -124,7 +124,8 @@ describe('a queue of pg-boss', () => {
     const of = (given: unknown, options: object) => () => pgBossQueue(given as PgBossLike, options);
     expect(of({ send: () => undefined }, { queue: 'sagas' })).toThrow("'findJobs'");
     expect(of(undefined, { queue: 'sagas' })).toThrow(TypeError);
-    expect(of(boss, {})).toThrow('pgBossQueue.queue');
+    expect(of(boss, { queue: '' })).toThrow('pgBossQueue.queue');
+    expect(of(boss, {})).not.toThrow();
     expect(of(boss, { queue: 'sagas', name: 'x' })).toThrow("has no option 'name'");
   });
 

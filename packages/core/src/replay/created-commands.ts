@@ -7,8 +7,8 @@
  * 1. Before an effect runs for the first time, no question of its branch may be left. Nobody was
  *    asked yet, and the effect may need the answer. The effect fails instead, and the journal
  *    records the failure, so a replay never decides again.
- * 2. When the body returns a result, no question and no effect may be left: the result would claim
- *    what did not happen. Reads and reports are only pointed out.
+ * 2. When the body returns a result, no question, no effect, and no `patched` may be left: the
+ *    result would claim what did not happen. Reads and reports are only pointed out.
  *
  * A command belongs to the branch whose code created it. A branch that ends with a result passes
  * its commands on to its parent once the whole group has ended, because only then can the parent
@@ -147,7 +147,8 @@ function asksSomebody(spec: CommandSpec | undefined): boolean {
 /** `true` for a command that only reads, reports, or waits: a result is true without it. */
 function isHarmless(spec: CommandSpec): boolean {
   if (hasDescriptor(spec)) return onlyReads(spec) || (!isEffect({ spec }) && spec.kind !== 'call');
-  return ['progress', 'log', 'completeUrl', 'patched'].includes(spec.kind);
+  // A condition on a command is always true: without `yield*`, patched() takes the new path in each saga.
+  return ['progress', 'log', 'completeUrl'].includes(spec.kind);
 }
 
 function unasked(command: unknown, path: string): AuthoringError {
