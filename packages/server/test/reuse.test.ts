@@ -1,6 +1,7 @@
 import { describe, expect, test as it } from 'vitest';
 import { z } from 'zod';
 import {
+  all,
   call,
   compensator,
   continueAs,
@@ -129,7 +130,8 @@ describe('older tokens', () => {
     const refunds: string[] = [];
     const refund = compensator('refund', z.object({}), () => void refunds.push('refund'));
     const order = saga({ name: 'order', version: '1', onMismatch: 'compensate' }, function* () {
-      yield* step('charge', () => 1, { compensate: refund.for(() => ({})) });
+      const charge = step('charge', () => 1, { compensate: refund.for(() => ({})) });
+      yield* all({ look: step('look', () => 1), charge });
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'done';
     });

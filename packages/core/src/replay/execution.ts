@@ -231,7 +231,7 @@ export class Execution implements BranchHost, FiberHost {
       case 'patched':
         return this.#give(this.markers.patched(spec.id, spec.enabled));
       case 'pivot':
-        if (this.#lacksStore) return this.#withoutStore(fiber, spec.id, missingStore(spec.id));
+        if (this.#lacksStore) return this.#withoutStore(missingStore(spec.id));
         return this.#give(this.markers.pivot(fiber.scope.path(spec.id)));
       case 'abort':
         return this.#endSaga(fiber, { error: new SagaAborted(spec.reason) });
@@ -264,11 +264,7 @@ export class Execution implements BranchHost, FiberHost {
       );
     }
     if (this.#lacksStore && effectOf(spec).needsStore?.(spec) === true)
-      return this.#withoutStore(
-        fiber,
-        pathIn(spec),
-        missingStore(spec.id, spec.kind === 'step' && spec.once),
-      );
+      return this.#withoutStore(missingStore(spec.id, spec.kind === 'step' && spec.once));
     if (this.#events.suspends === false && mayWait(spec))
       return this.#give(cannotSuspend(`'${spec.id}'`), 'throw');
     return this.#await(fiber, asAnswered(spec, fiber));
@@ -281,11 +277,11 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   /**
-   * Refuses what needs a store. If it was done while the host had one, the turn is aborted, and the
-   * saga stays as it is: an undo now could be repeated by an older token.
+   * Refuses what needs a store. A replay may have passed here while the host had one: then the turn
+   * is aborted, and the saga stays as it is, because an older token could repeat any undo.
    */
-  #withoutStore(fiber: Fiber, id: string, error: AuthoringError): true {
-    if (this.#journal.isAbout(fiber.scope.path(id))) throw new TurnAborted(error);
+  #withoutStore(error: AuthoringError): true {
+    if (this.#journal.replaying) throw new TurnAborted(error);
     return this.#give(error, 'throw');
   }
 
@@ -314,7 +310,8 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #await(fiber: Fiber, spec: EffectSpec): boolean {
-    const path = fiber.scope.path(pathIn(spec));
+    const key = spec.kind === 'step' ? spec.key : undefined;
+    const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
     this.#repeated?.note(spec, path, this.#journal.replaying);
     // The next entry is taken at once only if no other branch has to run first, as in the first
     // run.
@@ -390,12 +387,6 @@ export class Execution implements BranchHost, FiberHost {
 function asAnswered(spec: EffectSpec, { answeredBy }: Fiber): EffectSpec {
   const isOpen = answeredBy !== undefined && 'answeredBy' in spec && spec.kind !== 'call';
   return isOpen && spec.answeredBy === undefined ? { ...spec, answeredBy } : spec;
-}
-
-/** The part of a path that names a command, with the key of its author. */
-function pathIn(spec: EffectSpec): string {
-  const key = spec.kind === 'step' ? spec.key : undefined;
-  return key === undefined ? spec.id : `${spec.id}(${key})`;
 }
 
 function neverOpened(id: string): AuthoringError {
