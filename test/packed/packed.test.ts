@@ -54,7 +54,7 @@ const limits = {
   xstate: 19_400,
   client: 5_700,
   redis: 5_300,
-  sql: 5_370,
+  sql: 5_350,
   cloudflare: 4_450,
   opentelemetry: 1_450,
 };

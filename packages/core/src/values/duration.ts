@@ -43,18 +43,9 @@ export function millisecondsOf(value: unknown): number {
   return Number(amount) * units[unit as keyof typeof units];
 }
 
-/**
- * Returns the milliseconds of an option, which may be infinite. Throws RangeError.
- * @param least - `0` if the time may be over at once
- */
-export function durationOption(
-  name: string,
-  value: Duration,
-  least: 0 | 'more than 0' = 'more than 0',
-): number {
+/** Returns the milliseconds of an option, which may be infinite. Throws RangeError. */
+export function durationOption(name: string, value: Duration): number {
   const ms = millisecondsOf(value);
-  if (ms > 0 || ms === least) return ms;
-  throw optionError(`${name} must be ${least || '0 or more'}: ${durationForms}.`, {
-    type: RangeError,
-  });
+  if (ms > 0) return ms;
+  throw optionError(`${name} must be more than 0: ${durationForms}.`, { type: RangeError });
 }

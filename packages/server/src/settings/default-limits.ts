@@ -1,5 +1,5 @@
 import type { Duration } from '@mcp-saga/core';
-import { durationOption, optionError } from '@mcp-saga/core/shared';
+import { durationForms, durationOption, millisecondsOf, optionError } from '@mcp-saga/core/shared';
 import type { HostLimits, ResolvedLimits } from '../model/host-limits.ts';
 
 const mebibyte = 1024 * 1024;
@@ -44,7 +44,14 @@ function checked(name: string, value: Duration): number {
   if (!times.has(name)) return wholeNumber(path, value);
   // Tokens contain whole milliseconds.
   if (name === 'tokenTtl' || name === 'maxLifetime') return wholeDuration(path, value);
-  return durationOption(path, value, name === 'maxHold' ? 0 : 'more than 0');
+  return (name === 'maxHold' ? delayOption : durationOption)(path, value);
+}
+
+/** Returns the milliseconds of a time that may be over at once, or never. Throws RangeError. */
+export function delayOption(name: string, value: Duration): number {
+  const ms = millisecondsOf(value);
+  if (ms >= 0) return ms;
+  throw optionError(`${name} must be 0 or more: ${durationForms}.`, { type: RangeError });
 }
 
 /** Checks a count of a host option. Throws RangeError. */

@@ -7,7 +7,7 @@
 import { warningOfNode, type RuntimeProcess } from './node-version.ts';
 import { present, troubleshootingLink, type RetryPlan } from '@mcp-saga/core/program';
 import { toStepRetry } from './step-retry.ts';
-import { durationOption, optionError } from '@mcp-saga/core/shared';
+import { optionError } from '@mcp-saga/core/shared';
 import type { Awaitable, Program, Services } from '@mcp-saga/core';
 import type {
   AnonymousOptions,
@@ -33,7 +33,7 @@ import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
-import { resolveHostLimits, wholeDuration } from './default-limits.ts';
+import { delayOption, resolveHostLimits, wholeDuration } from './default-limits.ts';
 import { warningsOfUnits } from './unitless-durations.ts';
 import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
@@ -56,7 +56,7 @@ function toInstantRefusals({
   within = 1_000,
   treatAs = 'refused',
 }: InstantRefusalOptions = {}): InstantRefusals {
-  return { withinMs: durationOption('answerers.instantRefusals.within', within, 0), treatAs };
+  return { withinMs: delayOption('answerers.instantRefusals.within', within), treatAs };
 }
 
 /** Checks of a caller before a turn. */

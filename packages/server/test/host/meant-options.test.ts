@@ -132,6 +132,12 @@ describe('a host rejects at its creation', () => {
       { guard: { store: memoryStore(), lease: -0.5 } },
       'guard.lease must be more than 0',
     ],
+    ['a negative hold', { limits: { maxHold: -1 } }, 'limits.maxHold must be 0 or more'],
+    [
+      'a hold that is no time',
+      { limits: { maxHold: '1 min' } },
+      'limits.maxHold must be 0 or more',
+    ],
   ])('%s', (_, options, named, code = 'invalid_option') => {
     const error = errorOf(() => make(options));
     expect(error).toMatchObject({ code });
@@ -169,6 +175,10 @@ describe('a host accepts at its creation', () => {
     discard(): void {}
     close(): void {}
   }
+
+  test.each([0, '0s'])('a hold of %j, which is over at once', (maxHold) => {
+    expect(make({ limits: { maxHold } })).toBeDefined();
+  });
 
   test.each<[string, object]>([
     ['hooks of a class that has more', { hooks: new Log() }],
