@@ -655,14 +655,16 @@ describe('all', () => {
           }
         }
       }
-      return [...messages].map((said) => said.replace(/ Write .*/, '')).join('\n');
+      return [...messages].join('\n');
     });
     expect(completed(await start(program))).toBe(
       [
         "AuthoringError all: branch 'a' is neither a command nor a helper that was called.",
         "AuthoringError allSettled: branch '0' is neither a command nor a helper that was called.",
         "AuthoringError scope('a') is neither a command nor a helper that was called.",
-      ].join('\n'),
+      ]
+        .map((said) => `${said} Write step('id', async () => …), or helper(…), without yield*.`)
+        .join('\n'),
     );
   });
 });

@@ -593,7 +593,7 @@ describe('a host without a store', () => {
     ['a step that runs once', () => one(step('x', () => 1, { once: true }))],
     ['a pivot', () => one(pivot('x'))],
   ];
-  it.each(effects)('[E7] refuses %s, which does not run', async (_, body) => {
+  it.each(effects)('[E7] refuses %s, which does not run', async (name, body) => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* body();
@@ -602,6 +602,8 @@ describe('a host without a store', () => {
     const outcome = await start(program, {}, world, withoutStore);
     expect(failed(outcome)).toMatchObject({ code: 'authoring_error' });
     expect(String(failed(outcome))).toMatch(/'x' .*`store` of the host/s);
+    // A step that runs once needs the store in any case.
+    expect(String(failed(outcome)).includes("reuse: 'ok'")).toBe(!name.includes('once'));
     expect(world.events).toEqual([]);
   });
 
