@@ -25,7 +25,8 @@ export interface Command<T> {
 
 /** A command that compensates, pivots, or runs once. The host of its saga needs a store. */
 export interface GuardedCommand<T> extends Command<T> {
-  // `any` is assignable to `false`, but no subtype of it: helpers may be declared as `Steps`, and unions keep both.
+  // `any` is assignable to `false`, but no subtype of it: helpers may be declared as `Steps`, and
+  // unions keep both.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly [needsStore]: any;
   [Symbol.iterator](): Iterator<GuardedCommand<unknown>, T, unknown>;

@@ -10,8 +10,9 @@ interface Queued {
  * Bounds the number of tasks that run at the same time in a group with a limit, and in each such
  * group around it.
  *
- * - A queued task has not started and is not recorded, as if its branch had not reached it. A turn never ends with one, because the end of each task of the group frees a
- *   slot, and then all queued tasks are candidates.
+ * - A queued task has not started and is not recorded, as if its branch had not reached it. A turn
+ *   never ends with one, because the end of each task of the group frees a slot, and then all
+ *   queued tasks are candidates.
  * - The first item goes first, so that a branch that has begun ends before the next one begins.
  */
 export class Slots {

@@ -14,7 +14,7 @@ import type {
 
 /** A saga with an undo, a pivot, or a step that runs once. Its host needs a store. */
 export interface NeedsStore {
-  // As in a guarded command: a list of sagas keeps both kinds.
+  // `any`, as in a guarded command.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly [needsStore]: any;
 }

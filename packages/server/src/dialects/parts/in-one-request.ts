@@ -26,8 +26,8 @@ interface OneRequest {
  * before the saga.
  *
  * If the client aborts, disconnects, or times out, the current turn ends before its next step, and
- * a saga that may have undos is undone at once: nobody has its token. A queue that knows the saga finishes
- * the undo if this process dies, and continues a saga past its pivot.
+ * a saga that may have undos is undone at once: nobody has its token. A queue that knows the saga
+ * finishes the undo if this process dies, and continues a saga past its pivot.
  */
 export async function inOneRequest(
   host: SagaHostCore,

@@ -8,8 +8,9 @@ import type { StepAnswer } from '../../wire/step-answers.ts';
  *
  * A model copies text, and clients with strict schemas make it fill every argument. So both are
  * often empty, quoted, fenced as Markdown, broken over lines, or, as a part of a sentence, followed
- * by punctuation. What surrounds a value is removed here, before anything compares or opens it: later code, and above all a guard, sees one text for
- * one token. What a value says is never guessed.
+ * by punctuation. What surrounds a value is removed here, before anything compares or opens it:
+ * later code, and above all a guard, sees one text for one token. What a value says is never
+ * guessed.
  */
 
 /** Error of the answers that a model wrote. It names the field, never a value. */
