@@ -33,11 +33,8 @@ sagas = serveSagas({
   sagas: [order],
   store,
   queue,
-  outside: {
-    url: server.url ?? '',
-    // The process that receives an event runs no saga. The saga names the check.
-    webhooks: { provider: standardWebhook(process.env['WEBHOOK_SECRET'] ?? '') },
-  },
+  url: server.url ?? '',
+  webhooks: { provider: standardWebhook(process.env['WEBHOOK_SECRET'] ?? '') },
   testing: { clock },
 });
 console.log(`MCP is served at ${new URL('/mcp', server.url).href}`);

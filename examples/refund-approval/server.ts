@@ -31,7 +31,7 @@ sagas = serveSagas({
   sagas: [refund],
   store,
   queue,
-  outside: { url: server.url ?? '' },
+  url: server.url ?? '',
   testing: { clock },
 });
 await startWorker(sagas);

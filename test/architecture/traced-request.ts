@@ -49,7 +49,7 @@ const server = serveSagas({
   version: '1',
   sagas: [greet],
   keys: [generateKey()],
-  guard: { store: counted(memoryStore({ olderTokens: 'accept' })) },
+  store: counted(memoryStore({ olderTokens: 'accept' })),
 });
 
 async function send(method: string, params: object): Promise<Record<string, unknown>> {

@@ -202,7 +202,7 @@ it('runs long work as a task', async () => {
     ...shop,
     sagas: [report],
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore({ clock: () => time }) },
+    store: memoryStore({ clock: () => time }),
     testing: { clock: () => time },
   });
   const extensions = { 'io.modelcontextprotocol/tasks': {} };
@@ -275,7 +275,7 @@ it('waits for a sign-in by URL, which only its user finishes', async () => {
   const host = createSagaHost({
     sagas: [importRepositories],
     keys: generateKey(),
-    audience: 'import',
+    name: 'import',
   });
   const caller = { capabilities: { elicitation: { url: {} } }, user: { subject: 'ada' } };
   const turn = await host.start('import_repositories', {}, { caller });
@@ -452,7 +452,7 @@ describe('renamed IDs', () => {
     express: { express: true },
   };
   const hostOf = (of: Program): SagaHost =>
-    createSagaHost({ sagas: [of], keys: shop.keys, hooks: shop.hooks, audience: 'shop' });
+    createSagaHost({ sagas: [of], keys: shop.keys, hooks: shop.hooks, name: 'shop' });
   const begin = async (of: Program): Promise<string> => tokenOf(await hostOf(of).start('gift', {}));
   const resume = async (
     of: Program,

@@ -98,7 +98,7 @@ afterEach(async () => {
 function hostOf(keys: SagaHostOptions['keys']): SagaHost {
   return createSagaHost({
     sagas: [greet],
-    audience: 'orders',
+    name: 'orders',
     keys,
     hooks: { onError: (error) => errors.push(String(error)), onReject: () => undefined },
     testing: { clock: () => now, environment: 'production' },

@@ -8,7 +8,7 @@ import {
 } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { checkout, hire, links } from './effects/outside.ts';
-import { hostOf as approvals, mails, outside, refund, refunds } from './guides/approvals.ts';
+import { hostOf as approvals, mails, pages, refund, refunds } from './guides/approvals.ts';
 import { machineHost, refunds as refundsByMachine, sent } from './guides/approval-machine.ts';
 import { checkouts, hostOf as webhooks } from './guides/webhooks.ts';
 import { expectLogs } from '../support/logs.ts';
@@ -58,17 +58,17 @@ describe('the guide to approvals', () => {
   it('shows the name, the language, the logo, and the words of the service on its page', async () => {
     const host = createSagaHost({
       sagas: [refund],
-      audience: 'shop',
+      name: 'shop',
       keys: 'ephemeral',
       store: memoryStore(),
-      outside,
+      ...pages,
       auth: { mayAnswer: () => true },
     });
     await started(host, 'refund', { amount: 20 });
     const link = linkIn(mails.at(-1)?.text);
     const form = await host.answer(new Request(link), { caller: user('ann') });
     const html = await form.text();
-    const { name, lang, logo, words } = outside.page;
+    const { name, lang, logo, words } = pages.page;
     for (const part of [name, `lang="${lang}"`, logo, words.approve, words.deny])
       expect(html).toContain(part);
     const receipt = await post(host, link, 'approve', user('ann'));
@@ -146,10 +146,10 @@ describe('the examples of effects that wait for answers from outside', () => {
   const hostOf = (saga: Program): SagaHost =>
     createSagaHost({
       sagas: [saga],
-      audience: 'shop',
+      name: 'shop',
       keys: 'ephemeral',
       store: memoryStore(),
-      outside: { url },
+      url,
     });
 
   it('asks two people with `approval`', async () => {

@@ -76,7 +76,7 @@ describe('the page on queues', () => {
       version: '1.0.0',
       http: { allowedHosts: ['shop.example'] },
     });
-    await createSagaHost({ ...shared, audience: 'shop' }).start('offer', {});
+    await createSagaHost({ ...shared, name: 'shop' }).start('offer', {});
     const post = async (signature: string): Promise<number> => {
       const { url, body, notBefore } = calls.at(-1)!;
       now = notBefore;

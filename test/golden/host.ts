@@ -44,7 +44,7 @@ export function goldenHost(
   return createSagaHost({
     sagas,
     keys: key,
-    audience: 'golden',
+    name: 'golden',
     testing: { environment: 'test', clock },
     compensators: [refund],
     hooks,

@@ -120,7 +120,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
       keys: generateKey(),
       answerers: { model: 'accept' },
       hooks: { onTurn: () => undefined, onError: () => undefined },
-      ...(store === undefined ? {} : { guard: { store, lease: 500 } }),
+      ...(store === undefined ? {} : { store, limits: { lease: 500 } }),
     });
     const server = serve({
       fetch: (request) => sagas.fetch(request),

@@ -13,13 +13,12 @@ import { askingModels } from '../support/asking-models.ts';
 
 const hostOptions: SagaHostOptions = {
   sagas: askingModels([complexTool, provision]),
-  audience: 'matrix',
+  name: 'matrix',
   answerers: {
     // For clients that cannot ask their user: the model that calls the tool answers.
     model: 'accept',
   },
   anonymous: { tasks: 'accept', resumableRequests: 'accept' },
-  tasks: { maxIdLength: 4_096 },
   hooks: {
     onStep: ({ kind, path, type }) => {
       if (kind === 'step' && type === 'succeeded') console.error(`ran ${path}`);

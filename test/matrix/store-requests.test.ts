@@ -21,17 +21,17 @@ import { askingModels } from '../support/asking-models.ts';
 
 const Where = z.object({ target: z.string() });
 
-/** Requests to the store, by what they are for and method. */
+/** Requests to the store, by method. */
 const requests = new Map<string, number>();
 
 /** A store whose requests are counted. Its properties are no requests. */
-function counted(name: string, store: SagaStore): SagaStore {
+function counted(store: SagaStore): SagaStore {
   return new Proxy(store, {
     get: (target, property) => {
       const member: unknown = Reflect.get(target, property, target);
       if (typeof member !== 'function' || property === 'remembersSince') return member;
       return (...values: readonly unknown[]): unknown => {
-        const method = `${name}.${String(property)}`;
+        const method = String(property);
         requests.set(method, (requests.get(method) ?? 0) + 1);
         return member.apply(target, values) as unknown;
       };
@@ -57,11 +57,10 @@ function optionsWith(task?: 'prefer'): SagaHostOptions {
   return {
     sagas: askingModels([orderWith(task)]),
     keys: generateKey(),
-    audience: 'matrix',
-    guard: { store: counted('guard', memoryStore({ olderTokens: 'accept' })) },
+    name: 'matrix',
+    store: counted(memoryStore({ olderTokens: 'accept' })),
     answerers: { model: 'accept' },
     anonymous: { tasks: 'accept', resumableRequests: 'accept' },
-    tasks: { store: counted('tasks', memoryStore()), maxIdLength: 4_096 },
     hooks: { onTurn: () => undefined },
     testing: { environment: 'test' },
   };
@@ -70,10 +69,10 @@ function optionsWith(task?: 'prefer'): SagaHostOptions {
 /** Requests for a saga with two turns after the first. A turn writes twice, whatever the client. */
 const expected: readonly (readonly [name: RegExp, requests: object])[] = [
   // A client of resumable requests gets a token after each step: two turns more.
-  [/^resumable requests/, { 'guard.write': 8 }],
+  [/^resumable requests/, { write: 8 }],
   // The round with the answers may be a repetition, whose call has become a task.
-  [/^tasks declared/, { 'guard.write': 4, 'tasks.read': 1 }],
-  [/./, { 'guard.write': 4 }],
+  [/^tasks declared/, { write: 4, read: 1 }],
+  [/./, { write: 4 }],
 ];
 
 describe('requests to the store for a saga of two guarded turns', () => {
@@ -136,8 +135,8 @@ describe('requests to the store for a saga of two guarded turns', () => {
     expect(await client.get(String(taskId))).toMatchObject({ status: 'completed' });
     expect(Object.fromEntries(requests)).toEqual({
       // The task is one turn more: it begins behind the first answer.
-      'guard.write': 6,
-      'tasks.read': 15,
+      write: 6,
+      read: 15,
       'tasks.write': 6,
     });
   });

@@ -169,7 +169,7 @@ async function answered(way: WireWay, schema: z.ZodObject, answers: Answers): Pr
     sagas: [asksAll(schema, seen, way)],
     answerers: { model: 'accept' },
     anonymous: { tasks: 'accept', resumableRequests: 'accept' },
-    tasks: { store: memoryStore() },
+    store: memoryStore(),
   });
   const { dialect, era } = way;
   const inSession =

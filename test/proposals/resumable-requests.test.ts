@@ -119,7 +119,7 @@ testStatements(proposal, [
     holds: async (era) => {
       const ran: string[] = [];
       const { server } = servedResumably([working(ran)], {
-        guard: { store: memoryStore({ clock: testClock() }) },
+        store: memoryStore({ clock: testClock() }),
       });
       let sent = call('working');
       let last: RawMessage | undefined;
@@ -233,7 +233,7 @@ testStatements(proposal, [
         yield* sleep(90_000);
         return 'waited';
       });
-      const { server, clock } = servedResumably([guarded], { guard: { store: guard } });
+      const { server, clock } = servedResumably([guarded], { store: guard });
       // After the last token, no step of the call is left to run.
       const token = policiesIn(await exchange(server, era, call('guarded'))).at(-1)?.[
         'resumeToken'
@@ -241,8 +241,8 @@ testStatements(proposal, [
       const host = createSagaHost({
         sagas: [guarded],
         keys: oldKey,
-        audience: 'test',
-        guard: { store: guard },
+        name: 'test',
+        store: guard,
         testing: { clock },
       });
       await host.cancel(String(token));

@@ -107,7 +107,7 @@ testStatements(proposal, [
     says: 'with a guard, a repeated request gets the same answer and does nothing again',
     holds: async (era) => {
       const ran: string[] = [];
-      const { server } = servedWith({ guard: { store: memoryStore({ clock: testClock() }) } }, ran);
+      const { server } = servedWith({ store: memoryStore({ clock: testClock() }) }, ran);
       const token = tokenOf(await call(server, era));
       expectComplete(await resume(server, era, token), 'value 2');
       expectComplete(await resume(server, era, token), 'value 2');
@@ -169,7 +169,7 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = served([asking], {
         answerers: { model: 'accept' },
-        guard: { store: memoryStore({ clock: testClock() }) },
+        store: memoryStore({ clock: testClock() }),
       });
       const token = tokenOf(await call(server, era, { arguments: {} }));
       const answer = (action: string) =>

@@ -6,7 +6,7 @@ import { deploy } from './deploy.ts';
 const host = createSagaHost({
   sagas: [deploy],
   keys: process.env['SAGA_KEYS'],
-  audience: 'deployer',
+  name: 'deployer',
 });
 
 export function createServer(): McpServer {

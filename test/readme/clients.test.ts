@@ -25,7 +25,7 @@ it('[W3] asks a client with the capability', async () => {
 });
 
 it('[W1] serves prompts that ask, and resources', async () => {
-  const host = createSagaHost({ sagas: [review, order], keys: generateKey(), audience: 'readme' });
+  const host = createSagaHost({ sagas: [review, order], keys: generateKey(), name: 'readme' });
   const turn = await host.start('review', { language: 'Rust' });
   if (turn.status !== 'suspended') throw new Error(turn.status);
   const answer = {

@@ -130,9 +130,9 @@ async function expectSizes(column: string, { store, bytes, entries }: Measured):
   const host = createSagaHost({
     sagas: [vote],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     store,
-    outside: { url: 'https://shop.example' },
+    url: 'https://shop.example',
     // Without a queue, a turn waits for answers.
     limits: { maxHold: 0 },
   });

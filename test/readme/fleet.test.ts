@@ -84,8 +84,8 @@ describeWithRedis('the page on fleets', () => {
     const host = createSagaHost({
       sagas: [deploy],
       keys: generateKey(),
-      audience: 'deployer',
-      guard: { store: storeWithGuard(() => ({ begin }), store) },
+      name: 'deployer',
+      store: storeWithGuard(() => ({ begin }), store),
     });
     const one = (await host.start('deploy', { service: 'web' })) as SuspendedTurn;
     await redis.sendCommand(['CONFIG', 'RESETSTAT']);

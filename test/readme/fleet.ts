@@ -15,7 +15,7 @@ await client.connect();
 export const host = createSagaHost({
   sagas: [buy],
   keys: process.env['SAGA_KEYS'],
-  audience: 'shop',
+  name: 'shop',
   store: redisStore(client),
 });
 // #endregion fleet

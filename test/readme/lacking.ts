@@ -34,7 +34,7 @@ export function lenientHost(keys: string): SagaHost {
   const host = createSagaHost({
     sagas: [triage],
     keys,
-    audience: 'helpdesk',
+    name: 'helpdesk',
     answerers: {
       sampling: (params, { signal }) => askOwnModel(params, signal), // for clients without sampling
       model: 'accept', // the model that calls the tool may answer for its user

@@ -13,7 +13,7 @@ await store.createTables();
 export const host = createSagaHost({
   sagas: [buy],
   keys: process.env['SAGA_KEYS'],
-  audience: 'shop',
+  name: 'shop',
   store,
   anonymous: { tasks: 'accept' },
 });

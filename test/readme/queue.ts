@@ -18,7 +18,7 @@ export function hostWith(queue: DelayedQueue, clock: () => number, keys: string)
   const host = createSagaHost({
     sagas: [buy],
     keys,
-    audience: 'shop',
+    name: 'shop',
     store: memoryStore({ clock }), // one process; a fleet shares a store
     testing: { clock }, // () => number, in milliseconds; by default Date.now
     hooks: {

@@ -18,7 +18,7 @@ import { rejectionLog } from '../support/known-logs.ts';
 
 describe('the code of the README and the guides', () => {
   it('ships each item of a loop with its own key', async () => {
-    const host = createSagaHost({ sagas: [shipAll], keys: generateKey(), audience: 'shop' });
+    const host = createSagaHost({ sagas: [shipAll], keys: generateKey(), name: 'shop' });
     const items = [{ id: 'a' }, { id: 'b' }];
     expect(await host.start('ship-all', { items })).toMatchObject({ result: 'Shipped 2.' });
   });
@@ -107,7 +107,7 @@ describe('the code of the README and the guides', () => {
     const host = createSagaHost({
       sagas: [buy],
       keys: generateKey(),
-      audience: 'shop',
+      name: 'shop',
       store: memoryStore(),
     });
     const one = await host.start('buy', {});

@@ -23,6 +23,6 @@ export function recordingHost(
     // turn of a machine.
     onTurn: (turn, { sagaId }) => bucket.append(`${sagaId}.jsonl`, turn),
   });
-  return createSagaHost({ sagas, keys, audience: 'shop', store: memoryStore() });
+  return createSagaHost({ sagas, keys, name: 'shop', store: memoryStore() });
   // #endregion recorded
 }

@@ -38,11 +38,11 @@ class Balancer {
   constructor(releases: readonly Release[]) {
     const shared = {
       keys: generateKey(),
-      audience: 'shop',
+      name: 'shop',
       testing: { environment: 'production' },
       answerers: { model: 'accept' },
       anonymous: { tasks: 'accept' },
-      tasks: { store: memoryStore(), pollInterval: 1 },
+      store: memoryStore(),
       hooks: { onError: () => undefined },
     } as const;
     this.#hosts = releases.map((sagas) =>

@@ -45,7 +45,7 @@ export function loggedHost(log: Log): SagaHost {
   return createSagaHost({
     sagas: [buy],
     keys,
-    audience: 'shop',
+    name: 'shop',
     store: memoryStore(),
     hooks: hooksInto(log),
   });
@@ -57,7 +57,7 @@ import { openTelemetry } from '@mcp-saga/opentelemetry';
 export const host = createSagaHost({
   sagas: [deploy],
   keys,
-  audience: 'deployer',
+  name: 'deployer',
   telemetry: openTelemetry(), // or of serveSagas
 });
 // #endregion opentelemetry

@@ -4,8 +4,8 @@ import { deploy } from './deploy.ts';
 /** Takes the turns of a saga by hand, each on another host that shares nothing but the key. */
 export async function takeTurns(keys: string): Promise<unknown> {
   // #region turns
-  const a = createSagaHost({ sagas: [deploy], keys, audience: 'deployer' });
-  const b = createSagaHost({ sagas: [deploy], keys, audience: 'deployer' });
+  const a = createSagaHost({ sagas: [deploy], keys, name: 'deployer' });
+  const b = createSagaHost({ sagas: [deploy], keys, name: 'deployer' });
 
   let turn = await a.start('deploy', { service: 'web' });
   if (turn.status !== 'suspended') return turn;

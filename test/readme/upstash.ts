@@ -10,7 +10,7 @@ const store = redisStore(Redis.fromEnv());
 export const host = createSagaHost({
   sagas: [buy],
   keys: process.env['SAGA_KEYS'],
-  audience: 'shop',
+  name: 'shop',
   store,
   anonymous: { tasks: 'accept' },
 });

@@ -67,9 +67,10 @@ describe.skipIf(isSkipped)(
       });
       host = createSagaHost({
         sagas: [asks],
-        audience: 'shop',
+        name: 'shop',
         keys: 'ephemeral',
-        outside: { url: originOf(server), store: memoryStore() },
+        store: memoryStore(),
+        url: originOf(server),
         limits: { maxHold: 0 },
         testing: { environment: 'test' },
       });

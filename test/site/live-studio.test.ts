@@ -619,7 +619,7 @@ export const resting = saga({ name: 'resting', version: '1', reuse: 'ok' }, func
   it('shows an operator the turns of an application, read-only', async () => {
     const host = createSagaHost({
       sagas: [greet],
-      audience: 'shop',
+      name: 'shop',
       keys: generateKey(),
       studio: createStudio(),
     });

@@ -81,7 +81,7 @@ export const typeMistakes: Readonly<Record<string, TypeMistake>> = {
   },
   'commitEach without a store': {
     code: `const pack = saga({ name: 'a', version: '1', commitEach: true }, function* () { return 'x'; });
-createSagaHost({ sagas: [pack], audience: 'shop' }); // <-`,
+createSagaHost({ sagas: [pack], name: 'shop' }); // <-`,
     says: /Property 'store' is missing/,
   },
   'an undo without a store': {
@@ -89,7 +89,7 @@ createSagaHost({ sagas: [pack], audience: 'shop' }); // <-`,
   yield* step('a', () => 1, { compensate: () => {} });
   return 'x';
 });
-createSagaHost({ sagas: [text, pay], audience: 'shop' }); // <-`,
+createSagaHost({ sagas: [text, pay], name: 'shop' }); // <-`,
     says: /Property 'store' is missing/,
   },
   'an undo with a guard that has no store': {
@@ -97,7 +97,7 @@ createSagaHost({ sagas: [text, pay], audience: 'shop' }); // <-`,
   yield* pivot('sent');
   return 'x';
 });
-createSagaHost({ sagas: [pay], audience: 'shop', guard: { lease: '2m' } }); // <-`,
+createSagaHost({ sagas: [pay], name: 'shop', limits: { lease: '2m' } }); // <-`,
     says: /Property 'store' is missing/,
   },
   'an undo with a store that may be missing': {
@@ -106,7 +106,7 @@ createSagaHost({ sagas: [pay], audience: 'shop', guard: { lease: '2m' } }); // <
   return 'x';
 });
 const store = Math.random() < 0.5 ? memoryStore() : undefined;
-createSagaHost({ sagas: [pay], audience: 'shop', ...(store && { store }) }); // <-`,
+createSagaHost({ sagas: [pay], name: 'shop', ...(store && { store }) }); // <-`,
     says: /Property 'store' is optional in type/,
   },
   'a word for tokens that are used again': {

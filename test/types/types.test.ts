@@ -70,7 +70,7 @@ const withoutStore: typeof refused = Object.fromEntries(
         function* pay() { return yield* step('pay', () => 1, { compensate: () => undefined }); }
         const a = saga({ name: 'a', version: '1' }, function* () { yield* sleep(1); ${code} return 'x'; });
         const b = saga({ name: 'b', version: '1' }, function* () { return 'x'; });
-        createSagaHost({ sagas: [b, a], audience: 'shop' });`,
+        createSagaHost({ sagas: [b, a], name: 'shop' });`,
       says: /Property 'store' is missing .*required in type '\{ readonly store: SagaStore; \}'/,
     },
   ]),

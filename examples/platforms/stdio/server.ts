@@ -7,7 +7,7 @@ const host = createSagaHost({
   sagas: [order],
   // Without SAGA_KEYS, the process generates a key, and its sagas end with the process.
   keys: process.env['SAGA_KEYS'] ?? 'ephemeral',
-  audience: 'orders',
+  name: 'orders',
 });
 
 serveStdio(() => {

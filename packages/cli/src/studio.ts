@@ -45,7 +45,7 @@ export interface Studio {
  * const greet = saga({ name: 'greet', version: '1' }, function* () {
  *   return yield* step('greet', () => 'Hello');
  * });
- * const host = createSagaHost({ sagas: [greet], audience: 'greeter', keys, studio: createStudio() });
+ * const host = createSagaHost({ sagas: [greet], name: 'greeter', keys, studio: createStudio() });
  *
  * // After a check of the operator.
  * const answer = (request: Request): Promise<Response> => host.studio(request);

@@ -266,7 +266,7 @@ describe('mcp-saga inspect with a token that does not open', () => {
 
   it('opens an expired token, and reports the expiry', async () => {
     const clock = (): number => Date.now() - ahead;
-    const past = createSagaHost({ sagas: [refund], keys, audience: 'shop', testing: { clock } });
+    const past = createSagaHost({ sagas: [refund], keys, name: 'shop', testing: { clock } });
     expect(await inspected(await tokenOf(past), keys)).toBe(
       [
         'tokenBytes  N',

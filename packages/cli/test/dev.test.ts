@@ -203,7 +203,7 @@ const ask = saga({ name: 'ask', version: '1', reuse: 'ok' }, function* () {
 });
 export const host = createSagaHost({
   sagas: [ask],
-  audience: 'shop',
+  name: 'shop',
   keys: 'ephemeral',
   limits: { maxHold: 0 },
 });`,

@@ -117,7 +117,7 @@ describe('mcp-saga inspect', () => {
 import { serveSagas } from '@mcp-saga/server/serve';
 import { keys } from '${fixture('sagas.ts')}';
 const refund = saga({ name: 'refund', version: '2' }, function* () {});
-export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, guard: { store: memoryStore() } });`);
+export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, store: memoryStore() });`);
     const { code, printed } = await run(['inspect', await tokenOf(), '--host', file]);
     expect(printed).toContain('refund 2');
     expect(code).toBe(0);
@@ -423,7 +423,7 @@ describe('a module that does not load', () => {
     async (name) => {
       const file = moduleWith(`import { createSagaHost } from '@mcp-saga/server';
 import { refund } from '${fixture('sagas.ts')}';
-export const host = createSagaHost({ sagas: [refund], audience: 'shop', keys: 'k1:c2hvcnQ' });`);
+export const host = createSagaHost({ sagas: [refund], name: 'shop', keys: 'k1:c2hvcnQ' });`);
       expect(await codeOf(name, file)).toEqual([2, 'no_keys']);
       const { errors } = await run([name, file]);
       expect(errors).toContain('mcp-saga keys new');

@@ -38,7 +38,7 @@ beforeAll(async () => {
       keys,
       answerers: { model: 'accept' },
       anonymous: { tasks: 'accept' },
-      tasks: { store: memoryStore() },
+      store: memoryStore(),
     }),
     port: 0,
     hostname: '127.0.0.1',

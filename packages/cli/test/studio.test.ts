@@ -63,7 +63,7 @@ describe('createStudio', () => {
     const studio = createStudio();
     const host = createSagaHost({
       sagas: [order],
-      audience: 'shop',
+      name: 'shop',
       keys,
       studio,
       hooks: { onTurn: () => undefined },
@@ -101,7 +101,7 @@ describe('createStudio', () => {
     const hooks = { onTurn: () => undefined, onSettled: () => undefined };
     const host = createSagaHost({
       sagas: [stuck],
-      audience: 'shop',
+      name: 'shop',
       keys,
       studio,
       hooks,
@@ -120,7 +120,7 @@ describe('createStudio', () => {
       return 'done';
     });
     const studio = createStudio();
-    const host = createSagaHost({ sagas: [slow], audience: 'shop', keys, studio });
+    const host = createSagaHost({ sagas: [slow], name: 'shop', keys, studio });
     const { sagaId } = await host.start('slow', {});
     const { turns } = await stateOf(studio, sagaId);
     const times = turns.flatMap(({ startedAt: began, durationMs = NaN, events }) => [
@@ -167,7 +167,7 @@ describe('createStudio', () => {
 
   it('keeps the newest sagas, and reports each change once', async () => {
     const studio = createStudio({ maxSagas: 2 });
-    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, studio });
+    const host = createSagaHost({ sagas: [order], name: 'shop', keys, studio });
     const ids: string[] = [];
     for (const item of ['a', 'b', 'c']) ids.unshift((await host.start('order', { item })).sagaId);
     const { seen, revision } = await stateOf(studio);
@@ -183,7 +183,7 @@ describe('createStudio', () => {
 
   it('shows the doctor how the sagas were started', async () => {
     const studio = createStudio();
-    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, studio });
+    const host = createSagaHost({ sagas: [order], name: 'shop', keys, studio });
     await host.start('order', { item: 'lamp' });
     const server = serve({
       port: 0,
@@ -220,7 +220,7 @@ describe('createStudio', () => {
     const studio = createStudio();
     const host = createSagaHost({
       sagas: [order],
-      audience: 'shop',
+      name: 'shop',
       keys,
       studio,
       telemetry,
@@ -249,7 +249,7 @@ describe('createStudio', () => {
 describe.each([
   [
     'a host',
-    (sagas: Program[], studio: Studio) => createSagaHost({ sagas, audience: 'shop', keys, studio }),
+    (sagas: Program[], studio: Studio) => createSagaHost({ sagas, name: 'shop', keys, studio }),
   ],
   [
     'a server',
@@ -267,7 +267,7 @@ describe.each([
   it('shows the turns of several hosts', async () => {
     expectLogs(/'stuck' could not undo/, /'stuck' failed in turn 1/);
     const studio = createStudio();
-    const other = createSagaHost({ sagas: [stuck], audience: 'shop', keys, studio });
+    const other = createSagaHost({ sagas: [stuck], name: 'shop', keys, studio });
     await other.start('stuck', {});
     const state = await serveWith([order], studio).studio(new Request(`${url}/state`));
     expect(await state.json()).toMatchObject({ seen: [{ saga: 'stuck', status: 'failed' }] });
@@ -285,7 +285,7 @@ describe('the studio of mcp-saga dev', () => {
     const studio = new DevStudio();
     const host = createSagaHost({
       sagas: [order, stuck].map((each) => withValues(each, studio.feed)),
-      audience: 'shop',
+      name: 'shop',
       keys,
       telemetry: studio.feed.telemetry(),
       hooks: withTurnLog({}, () => undefined, studio.feed),
@@ -347,7 +347,7 @@ describe('the studio of mcp-saga dev', () => {
       feed,
     );
     const telemetry = feed.telemetry();
-    const host = createSagaHost({ sagas: [pay], audience: 'shop', keys, telemetry, hooks });
+    const host = createSagaHost({ sagas: [pay], name: 'shop', keys, telemetry, hooks });
     const { token } = suspended(await host.start('pay', {}));
     const answers = [{ stepId: 'confirm', result: { action: 'accept', content: {} } }] as const;
     await expect(host.resume(token, answers, { signal: request.signal })).rejects.toThrow(

@@ -72,10 +72,9 @@ beforeAll(async () => {
       hostname: '127.0.0.1',
       silent: true,
     });
-  const tasks = { store: memoryStore(), pollInterval: 10 };
   const anonymous = { tasks: 'accept' } as const;
   servers = [
-    served({ sagas: [report, pay, advise, failing, refund], anonymous, tasks }),
+    served({ sagas: [report, pay, advise, failing, refund], anonymous, store: memoryStore() }),
     served({}),
   ];
   await Promise.all(servers.map((server) => server.ready()));

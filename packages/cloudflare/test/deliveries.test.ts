@@ -40,7 +40,7 @@ describe('the alarm of a saga', () => {
     const host = createSagaHost({
       sagas: [remind],
       keys: generateKey(),
-      audience: 'reminders',
+      name: 'reminders',
       store: durableObjectStore(objects.namespace, patient),
       queue: {
         ...queue,

@@ -188,7 +188,7 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
         const clock = (): number => (now += 5);
         const host = hostOf([secretive(secrets)], {
           telemetry: openTelemetry({ tracerProvider: traced.provider }),
-          guard: { store: memoryStore({ clock }) },
+          store: memoryStore({ clock }),
           testing: { clock, sleep: async () => undefined },
           services: { secret: `${mark}-services` },
           auth: { principal: (info) => info as { subject: string; client: string } },

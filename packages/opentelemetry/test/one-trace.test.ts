@@ -279,7 +279,7 @@ function guardedOrder(traced: Tracing): { readonly one: SagaHost } {
   return {
     one: hostOf([program], {
       telemetry: openTelemetry({ tracerProvider: traced.provider }),
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       testing: { sleep: async () => undefined, clock },
     }),
   };

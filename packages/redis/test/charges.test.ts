@@ -56,9 +56,9 @@ describeWithRedis('the bytes of a principal in Redis', () => {
     const host = createSagaHost({
       sagas: [refund],
       keys: generateKey(),
-      audience: 'shop',
+      name: 'shop',
       store: redisStore(redis, patient),
-      outside: { url: 'https://shop.example' },
+      url: 'https://shop.example',
       limits: { maxHold: 0 },
       testing: { environment: 'production', clock: () => now },
       hooks: { onWarning: () => undefined, onTurn: () => undefined },

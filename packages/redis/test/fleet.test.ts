@@ -33,11 +33,7 @@ describeWithRedis('a fleet that shares a store in Redis', () => {
 
   async function hostOf(
     client: keyof typeof clients,
-    {
-      url = server.url,
-      timeout = 2_000,
-      onDown = 'closed',
-    }: { onDown?: 'open' | 'closed'; url?: string; timeout?: number },
+    { url = server.url, timeout = 2_000 }: { url?: string; timeout?: number },
   ): Promise<{ readonly host: SagaHost; readonly shipped: string[]; readonly errors: string[] }> {
     const connected = await clients[client]?.(url);
     if (connected === undefined) throw new Error(`no client ${client}`);
@@ -50,13 +46,7 @@ describeWithRedis('a fleet that shares a store in Redis', () => {
       onError: (error: unknown) => void errors.push(String((error as Error).cause)),
       onReject: () => undefined,
     };
-    const host = createSagaHost({
-      sagas,
-      keys,
-      audience: 'shop',
-      guard: { store, onDown },
-      hooks,
-    });
+    const host = createSagaHost({ sagas, keys, name: 'shop', store, hooks });
     return { host, shipped, errors };
   }
 
@@ -109,17 +99,6 @@ describeWithRedis('a fleet that shares a store in Redis', () => {
       expect(shipped).toHaveLength(1);
     });
   }
-
-  it("[T13] runs unguarded while Redis is down, with onDown: 'open'", async () => {
-    const { host, shipped } = await hostOf('redis 6', { onDown: 'open' });
-    const { token } = suspended(await host.start('order', {}));
-    await server.kill();
-    suspended(await host.resume(token, accept('ship')));
-    suspended(await host.resume(token, accept('ship')));
-    await server.restart();
-    expect(new Set(shipped).size).toBe(1);
-    expect(shipped).toHaveLength(2);
-  });
 
   it('[T13] [E7] a guard loses only the used tokens if Redis loses its data', async () => {
     const { host, shipped } = await hostOf('ioredis 6', {});

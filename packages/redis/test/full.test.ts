@@ -127,8 +127,8 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     const host = createSagaHost({
       sagas: [order],
       keys: generateKey(),
-      audience: 'shop',
-      guard: { store: redisStore(redis, patient) },
+      name: 'shop',
+      store: redisStore(redis, patient),
       hooks: { onError: (error) => void errors.push(error) },
     });
     const { token } = suspended(await host.start('order', {}));

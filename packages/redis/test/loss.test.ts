@@ -78,9 +78,9 @@ describeWithRedis('after Redis has lost its data', () => {
       createSagaHost({
         sagas: [order],
         keys,
-        audience: 'shop',
+        name: 'shop',
         testing: { environment: 'production' },
-        guard: { store: redisStore(redis, patient) },
+        store: redisStore(redis, patient),
         ...options,
         hooks: {
           onTurn: () => undefined,
@@ -148,12 +148,10 @@ describeWithRedis('after Redis has lost its data', () => {
     const { hostOf, did, failing } = shop();
     const gone = (): Promise<never> => Promise.reject(new Error('killed'));
     const killed = hostOf({
-      guard: {
-        store: storeWithGuard(
-          () => ({ finish: gone, release: gone, forget: gone }),
-          redisStore(redis, patient),
-        ),
-      },
+      store: storeWithGuard(
+        () => ({ finish: gone, release: gone, forget: gone }),
+        redisStore(redis, patient),
+      ),
     });
     const { token: first } = suspended(await killed.start('order', {}));
     await expect(killed.resume(first, accept('sure'))).rejects.toMatchObject({
@@ -172,7 +170,7 @@ describeWithRedis('after Redis has lost its data', () => {
     let ahead = 0;
     const hosts = {
       testing: { clock: () => Date.now() + ahead },
-      guard: { store: untold() },
+      store: untold(),
     } satisfies Partial<SagaHostOptions>;
     const host = hostOf(hosts);
     const { token: first } = suspended(await host.start('order', {}));
@@ -199,7 +197,7 @@ describeWithRedis('after Redis has lost its data', () => {
     const careful = hostOf({
       auth: { rejectIssuedBefore: Date.now() + 1 },
       testing: { clock: () => Date.now() + ahead },
-      guard: { store: untold() },
+      store: untold(),
     });
     for (const older of [first, second]) {
       await expect(careful.resume(older, accept('ship'))).rejects.toThrow(TokenRefused);

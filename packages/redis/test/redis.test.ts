@@ -245,8 +245,8 @@ describeWithRedis('in Redis', () => {
     const host = createSagaHost({
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
-      audience: 'shop',
-      guard: { store: redisStore(redis, { ...patient, prefix: 'host:' }) },
+      name: 'shop',
+      store: redisStore(redis, { ...patient, prefix: 'host:' }),
       testing: { clock: () => Date.now() + ahead },
       hooks: { onError: (error) => void errors.push(error) },
     });

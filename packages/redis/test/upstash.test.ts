@@ -42,8 +42,8 @@ describeWithRedis('a client of @upstash/redis', () => {
     const host = createSagaHost({
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
-      audience: 'shop',
-      guard: { store: redisStore(await clientWith(), { ...patient, prefix: 'host:' }) },
+      name: 'shop',
+      store: redisStore(await clientWith(), { ...patient, prefix: 'host:' }),
     });
     const { token } = suspended(await host.start('order', {}));
     const turns = [

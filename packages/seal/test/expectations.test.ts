@@ -21,7 +21,6 @@ const purposes: readonly Purpose[] = [
   'response',
   'handle',
   'blob',
-  'task',
   'ticket',
   'answer',
   'wake',

@@ -23,7 +23,6 @@ const tokenKeys: Record<Purpose, string> = {
   response: '2d_bnjZv_3EZ_RcYFv6RZLvQ9XTd79HewomnkrbqIfk',
   handle: 'IbMe77XMYdUpQF7R742Y1qOjNGSV1FhizWJLi3ZbqGo',
   blob: '4Ii5JhCpst4gGLh3ru4BQTxllCkNq4BcGkCLTDAZqEs',
-  task: 'YN4IxoeqQJ38zxk8qPBih_0nJ_AyY93PZq_c5_hW980',
   ticket: 'tqJvZuhNEfc0BcQfqMirQ-9u38-3dYFzcIck8JMMJ9Q',
   answer: 'M4RsOQCKQG7B1yAlL7MkJojNETKXbT-6otAMtNnU7ko',
   wake: '5OWxj0DJamPDJ4WzNIOe-lx0ETMw3XjfWGMCEPXNky4',
@@ -65,7 +64,7 @@ describe('the key schedule', () => {
     const bindings = [
       binding,
       { ...binding, audience: 'ünï' },
-      { ...binding, kid: 'k', purpose: 'task' as const },
+      { ...binding, kid: 'k', purpose: 'ticket' as const },
     ];
     for (const bound of bindings) {
       const info = Buffer.concat(
@@ -152,12 +151,12 @@ describe('the claims', () => {
     );
     expect(bytesOfClaims(continued, 'wake')).toBe(
       [
-        '08206465706c6f79657238746f6f6c732f63616c6c53616761186465706c6f7981019f86d081884c7d659a2feaa0c55a',
+        '07206465706c6f79657238746f6f6c732f63616c6c53616761186465706c6f7981019f86d081884c7d659a2feaa0c55a',
         'd015a3bf4f1b2b0b822cd15d6c15b0f00a08146f7468657204320301034100000000000000000000000000000000f890',
         '83a1f73280b883a1f7328095dfa2f732',
       ].join(''),
     );
-    expect(bytesOfClaims({ principal: 'gr\u00fc\u00df \ud800', jti: 'zwölf' }, 'task')).toBe(
+    expect(bytesOfClaims({ principal: 'gr\u00fc\u00df \ud800', jti: 'zwölf' }, 'ticket')).toBe(
       [
         '05206465706c6f79657238746f6f6c732f63616c6c53616761186465706c6f7981019f86d081884c7d659a2feaa0c55a',
         'd015a3bf4f1b2b0b822cd15d6c15b0f00a08030431320067007200fc00df0020d8000103187a77c3b66c66f89083a1f7',

@@ -20,7 +20,6 @@ const purposes: readonly Purpose[] = [
   'response',
   'handle',
   'blob',
-  'task',
   'ticket',
   'answer',
   'wake',

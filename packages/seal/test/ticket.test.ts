@@ -27,7 +27,7 @@ describe.each(pairs)('a ticket, $from and $to', ({ from, to }) => {
       { bytes: 'question', compress: false },
     ]);
     const [, , nonce, , tag] = ticket.split('.');
-    expect([nonce, tag]).toEqual(['Sa0M5HVXDygJcHAc', 'BKTZO04tcsQ6duu6GCfesw']);
+    expect([nonce, tag]).toEqual(['wQahzjHs2ZIW6vX3', 'tjKmObjLhQP_zjxmTEF0LA']);
   });
 
   it('has another nonce for any other content', async () => {

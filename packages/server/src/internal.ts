@@ -63,7 +63,7 @@ export { partsOf } from './requests/host.ts';
 export { replaceGuard, storeGuard } from './store/store-guard.ts';
 export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './model/guard.ts';
 export { toSealedSaga } from './token/sealed-saga.ts';
-export type { TaskOptions, TestingOptions } from './model/host-options.ts';
+export type { TestingOptions } from './model/host-options.ts';
 export type {
   StepSpan,
   TracedEnd,

@@ -3,7 +3,7 @@ import { optionError } from '@mcp-saga/core/shared';
 import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
-import type { GuardOptions, SagaHostOptions, DemandedOptions } from './model/host-options.ts';
+import type { SagaHostOptions, DemandedOptions } from './model/host-options.ts';
 import type {
   CancelHostRequest,
   DeliveryRequest,
@@ -100,7 +100,7 @@ export interface SagaHost {
   inspect(token: string, request?: Pick<HostRequest, 'caller'>): Promise<SagaInspection>;
   /**
    * Responds to a request for an answer page (`/saga/answer/…`) or a webhook (`/saga/event/…`), for
-   * servers other than `serveSagas`. Requires the option `outside`. The caller is the user who
+   * servers other than `serveSagas`. Requires the option `url`. The caller is the user who
    * opened the page. For an anonymous caller, only possession of the link counts. A webhook needs
    * no caller.
    */
@@ -135,13 +135,13 @@ export const givenOptions: WeakMap<object, object> = new WeakMap();
  *   const { name } = yield* elicit('name', { message: 'Your name?', schema: z.object({ name: z.string() }) });
  *   return `Hello, ${name}`;
  * });
- * const host = createSagaHost({ sagas: [greet], audience: 'greeter', keys });
+ * const host = createSagaHost({ sagas: [greet], name: 'greeter', keys });
  * const turn = await host.start('greet', {});
  * if (turn.status === 'suspended') console.log(turn.steps, turn.token);
  * ```
  */
-export function createSagaHost<P extends Program, const G extends GuardOptions = GuardOptions>(
-  options: Omit<SagaHostOptions, 'sagas' | 'guard'> & DemandedOptions<P, G>,
+export function createSagaHost<P extends Program>(
+  options: Omit<SagaHostOptions, 'sagas'> & DemandedOptions<P>,
 ): SagaHost {
   return hostOf(options);
 }

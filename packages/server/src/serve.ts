@@ -22,7 +22,7 @@ import {
   type ServeSagasOptions,
 } from './http/serve-options.ts';
 import type { Program } from '@mcp-saga/core';
-import type { GuardOptions, SagaHostOptions, DemandedOptions } from './model/host-options.ts';
+import type { SagaHostOptions, DemandedOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
@@ -74,11 +74,9 @@ export interface SagaServer<Env = unknown> {
  * export default serveSagas({ name: 'greeter', version: '1.0.0', sagas: [greet] });
  * ```
  */
-export function serveSagas<
-  Env = unknown,
-  P extends Program = Program,
-  const G extends GuardOptions = GuardOptions,
->(given: Omit<ServeSagasOptions<Env>, 'sagas' | 'guard'> & DemandedOptions<P, G>): SagaServer<Env> {
+export function serveSagas<Env = unknown, P extends Program = Program>(
+  given: Omit<ServeSagasOptions<Env>, 'sagas'> & DemandedOptions<P>,
+): SagaServer<Env> {
   // The types of the sagas have done their work.
   const options: ServeSagasOptions<Env> = given;
   assertServeOptions(options);
@@ -98,7 +96,7 @@ export function serveSagas<
     authenticate === undefined ? ({ ...accepted, calls: 'accept' } as const) : (accepted ?? {});
   // With it, the host knows that callers are told apart.
   const { principal = authenticate === undefined ? undefined : principalOfUser } = hostAuth;
-  const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
+  const { path = '/mcp', allowedHosts, allowedOrigins, handler } = http;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHostCore =>
     coreOf(
       hostOf({
@@ -106,7 +104,7 @@ export function serveSagas<
         ...resolved,
         auth: { ...hostAuth, ...present({ principal }) },
         anonymous,
-        audience: options.audience ?? name,
+        name,
       }),
     );
   let host = typeof keys === 'function' ? undefined : create(present({ keys }));
@@ -225,7 +223,7 @@ export function serveSagas<
       const metadata =
         foreign === undefined ? await resource?.respond(request, pathname) : undefined;
       if (metadata !== undefined) return metadata;
-      if (isAnswerPath(pathname) && options.outside !== undefined)
+      if (isAnswerPath(pathname) && options.url !== undefined)
         return foreign === undefined
           ? await answerOutside(request, env as Env, runtime)
           : refuse(foreign, env);
@@ -244,11 +242,8 @@ export function serveSagas<
           maxTokenBytes: core.limits.maxTokenBytes,
         });
       }
-      const response =
-        (cors ? preflightResponse(request) : undefined) ??
-        (await answer(request, env as Env, runtime));
-      const challenged = resource === undefined ? response : resource.challenge(response);
-      return cors ? readableBy(request, challenged) : challenged;
+      const response = preflightResponse(request) ?? (await answer(request, env as Env, runtime));
+      return readableBy(request, resource?.challenge(response) ?? response);
     },
   };
   givenOptions.set(server, options);

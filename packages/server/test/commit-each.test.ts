@@ -51,7 +51,7 @@ function mortal(program: Program, last: number): Mortal {
     }),
     memoryStore({ clock }),
   );
-  const { host, told } = hostOf(program, { guard: { store: dying }, starts, clock });
+  const { host, told } = hostOf(program, { store: dying, starts, clock });
   return {
     host,
     told,
@@ -127,7 +127,7 @@ describe('a saga with commitEach', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(eager, { guard: { store: memoryStore({ clock }) }, starts, clock });
+    const { host } = hostOf(eager, { store: memoryStore({ clock }), starts, clock });
     const { token } = suspended(await host.start('eager', {}));
     expect(did).toEqual([]);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -146,7 +146,7 @@ describe('a saga with commitEach', () => {
       return 'done';
     });
     const { host } = hostOf(slow, {
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       starts,
       clock,
       limits: { turnBudget: 1_000 },
@@ -175,7 +175,7 @@ describe('a saga with commitEach', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(both, { guard: { store: memoryStore({ clock }) }, starts, clock });
+    const { host } = hostOf(both, { store: memoryStore({ clock }), starts, clock });
     const { token } = suspended(await host.start('both', {}));
     const half = suspended(await host.resume(token));
     expect(half).toMatchObject({ steps: [{ stepId: 'sure' }], content: ['half'] });
@@ -199,7 +199,7 @@ describe('a saga with commitEach', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(paged, { guard: { store: memoryStore({ clock }) }, starts, clock });
+    const { host } = hostOf(paged, { store: memoryStore({ clock }), starts, clock });
     const { token, content } = suspended(await host.start('paged', {}));
     expect(content).toEqual(['a page']);
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
@@ -216,7 +216,7 @@ describe('a saga with commitEach', () => {
       });
       return 'done';
     });
-    const other = hostOf(later, { guard: { store: memoryStore({ clock }) }, starts, clock }).host;
+    const other = hostOf(later, { store: memoryStore({ clock }), starts, clock }).host;
     const shown = suspended(
       await other.resume(suspended(await other.start('later', {})).token, [sure]),
     );
@@ -229,7 +229,7 @@ describe('a saga with commitEach', () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       starts,
       clock,
     });
@@ -246,7 +246,7 @@ describe('a saga with commitEach', () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       starts,
       clock,
     });
@@ -259,7 +259,7 @@ describe('a saga with commitEach', () => {
       yield* step('ship', () => void did.push('ship'));
       return 'done';
     });
-    const looked = hostOf(passes, { guard: { store: memoryStore({ clock }) }, starts, clock }).host;
+    const looked = hostOf(passes, { store: memoryStore({ clock }), starts, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
     const looks = { dialect: { effects: 'later' } } as const;
     expect(suspended(await coreOf(looked).resume(asked.token, [sure], {}, looks)).turn).toBe(2);
@@ -290,7 +290,7 @@ describe('a saga with commitEach', () => {
       onTurn: () => undefined,
       onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
     };
-    const { host } = hostOf(leaves, { guard: { store }, starts, clock, hooks });
+    const { host } = hostOf(leaves, { store, starts, clock, hooks });
     const { token } = suspended(await host.start('order', {}));
     await expect(host.resume(token, [], { signal: aborting.signal })).rejects.toThrow('aborted');
     expect(facts.map(({ turn }) => turn)).toEqual([1, 2]);
@@ -395,7 +395,7 @@ describe('a guarded turn that passes a pivot', () => {
       yield* elicit('good', { message: 'Good?', schema: Empty });
       return 'done';
     });
-    const guarded = hostOf(last, { guard: { store: memoryStore({ clock }) }, starts, clock });
+    const guarded = hostOf(last, { store: memoryStore({ clock }), starts, clock });
     const asked = suspended(await guarded.host.start('last', {}));
     const good = suspended(await guarded.host.resume(asked.token, [sure]));
     expect(good).toMatchObject({ turn: 2, steps: [{ stepId: 'good' }] });
@@ -407,11 +407,7 @@ describe('a guarded turn that passes a pivot', () => {
     const clock = tickingClock(startTime);
     const waits: number[] = [];
     const did: string[] = [];
-    const { host } = hostOf(parcel(did), {
-      guard: { store: memoryStore({ clock }) },
-      starts,
-      clock,
-    });
+    const { host } = hostOf(parcel(did), { store: memoryStore({ clock }), starts, clock });
     const { token } = suspended(await host.start('parcel', {}));
     const dialect = {
       maxWait: (turn: number) => {
@@ -445,7 +441,7 @@ describe('a stored response', () => {
       return 'done';
     });
     const { host } = hostOf(both, {
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       starts,
       clock,
       limits: { turnBudget: 1_000 },

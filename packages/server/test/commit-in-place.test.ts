@@ -44,7 +44,7 @@ async function served(
   const did: string[] = [];
   const clock = testClock();
   const { host } = hostOf(order(did, of), {
-    guard: { store: storeWithGuard(change, memoryStore({ clock })) },
+    store: storeWithGuard(change, memoryStore({ clock })),
     testing: { clock },
     ...options,
   });
@@ -66,10 +66,7 @@ describe('a turn that is committed in place', () => {
       }
       return 'done';
     });
-    const { host, told } = hostOf(long, {
-      guard: { store: memoryStore({ clock }) },
-      testing: { clock },
-    });
+    const { host, told } = hostOf(long, { store: memoryStore({ clock }), testing: { clock } });
     const { token } = suspended(await host.start('long', {}));
     bodies = 0;
     expect(await host.resume(token, [sure])).toMatchObject({ result: 'done', turn: 401 });

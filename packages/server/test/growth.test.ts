@@ -66,7 +66,7 @@ describe('committed steps', () => {
   const costOf = async (steps: number) => {
     const { store, counted } = countedGuard();
     const runs = { bodies: 0, steps: 0 };
-    const { host } = hostOf(committing(steps, runs), { guard: { store } });
+    const { host } = hostOf(committing(steps, runs), { store });
     const { token } = suspended(await host.start('committing', {}));
     Object.assign(runs, { bodies: 0, steps: 0 });
     const visits = await visitsIn(async () =>
@@ -94,7 +94,7 @@ describe('committed steps', () => {
 
   test('[T13] compress each journal entry once, and earlier answers once', async () => {
     const deflate = vi.spyOn(zlib, 'deflateRawSync');
-    const { host } = hostOf(asked(many), { guard: { store: memoryStore() } });
+    const { host } = hostOf(asked(many), { store: memoryStore() });
     const { token } = suspended(await host.start('committing', {}));
     deflate.mockClear();
     const note = 'x'.repeat(8_000);
@@ -115,7 +115,7 @@ describe('registered sagas', () => {
   const visitsOf = async (sagas: number): Promise<number> => {
     const { host } = hostOf(
       Array.from({ length: sagas }, (_, index) => asking(`saga${index}`)),
-      { guard: { store: memoryStore() } },
+      { store: memoryStore() },
     );
     const run = async (): Promise<void> => {
       const first = suspended(await host.start('saga0', {}));
@@ -133,7 +133,7 @@ describe('registered sagas', () => {
 
 test('[T13] a guard stores one entry for each used token, and none before the first answer', async () => {
   const { memory, store, counted } = countedGuard();
-  const { host } = hostOf(asking('asking'), { guard: { store } });
+  const { host } = hostOf(asking('asking'), { store });
   const begun = await Promise.all(Array.from({ length: many }, () => host.start('asking', {})));
   expect([memory.size, counted.calls]).toEqual([0, 0]);
   const resumed = await Promise.all(
@@ -174,7 +174,7 @@ describe('a hostile token', () => {
         yield* elicit('go', { message: 'Go?', schema: Empty });
         return 'done';
       }),
-      { guard: { store: memoryStore() } },
+      { store: memoryStore() },
     );
     const { token } = suspended(await host.start('asking', {}));
     return { host, told, clock, token };

@@ -33,7 +33,7 @@ const keys = generateKey();
 const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
 const hostOf = (changes: HostChanges) =>
   createSagaHost(
-    changed({ keys, audience: 'shop', testing: { environment: 'production' }, hooks }, changes),
+    changed({ keys, name: 'shop', testing: { environment: 'production' }, hooks }, changes),
   );
 
 function waiting(turn: SagaTurn): SuspendedTurn {
@@ -53,7 +53,7 @@ describe('a guard', () => {
       });
       return 'shipped';
     });
-    const host = hostOf({ sagas: [ship], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [ship], store: memoryStore() });
     const { token } = waiting(await host.start('ship', {}));
     await expect(host.resume(token, answer(true), { signal: abort.signal })).rejects.toThrow(
       TurnAborted,
@@ -71,7 +71,7 @@ describe('a guard', () => {
       yield* step('pay', () => void (ran += 1));
       return 'x'.repeat(500_000);
     });
-    const host = hostOf({ sagas: [big], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [big], store: memoryStore() });
     const { token } = waiting(await host.start('big', {}));
     const first = await host.resume(token, answer(true));
     expect(await host.resume(token, answer(true))).toEqual(first);
@@ -91,7 +91,7 @@ describe('a guard', () => {
         return { v: deep(ok ? 63 : 64) };
       },
     );
-    const host = hostOf({ sagas: [echo], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [echo], store: memoryStore() });
     const { token } = waiting(await host.start('echo', {}));
     const first = await host.resume(token, answer(true));
     expect(first).toMatchObject({ status: 'completed', result: { v: deep(63) } });
@@ -112,7 +112,7 @@ describe('a guard', () => {
       if (of === 'question') yield* elicit('more', { message, schema: Ok });
       return message;
     });
-    return { did, host: hostOf({ sagas: [big], guard: { store: memoryStore() } }) };
+    return { did, host: hostOf({ sagas: [big], store: memoryStore() }) };
   };
   const kept = 32 * 1024 * 1024;
 
@@ -152,7 +152,7 @@ describe('a guard', () => {
         return outcome.status === 'completed' ? { ...outcome, result } : outcome;
       },
     };
-    const host = hostOf({ sagas: [program], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [program], store: memoryStore() });
     const { token } = waiting(await host.start('odd', {}));
     await expect(host.resume(token, answer(true))).rejects.toThrow(TypeError);
     result = 'paid';
@@ -171,7 +171,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [book],
       testing: { clock: () => time },
-      guard: { store: memoryStore({ clock: () => time }) },
+      store: memoryStore({ clock: () => time }),
       limits: { maxLifetime: 60_000 },
       hooks: { ...hooks, onSuspended: (suspended) => void (facts = suspended) },
     });
@@ -194,7 +194,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [ask],
       testing: { clock: () => time },
-      guard: { store },
+      store,
       limits: { tokenTtl: 60_000 },
     });
     const one = waiting(await host.start('ask', {}));
@@ -225,7 +225,7 @@ describe('a guard', () => {
     const host = hostOf({
       sagas: [slow],
       testing: { clock: () => time },
-      guard: { store: memoryStore({ clock: () => time }) },
+      store: memoryStore({ clock: () => time }),
       hooks: {
         ...hooks,
         onSuspended: ({ turn }) => void told.push(`suspended ${turn}`),
@@ -256,14 +256,10 @@ describe('a guard', () => {
         return 'paid';
       });
     const store = memoryStore();
-    const old = hostOf({ sagas: [make('1')], guard: { store } });
+    const old = hostOf({ sagas: [make('1')], store });
     const { token } = waiting(await old.start('buy', {}));
     expect(await old.resume(token, answer(true))).toMatchObject({ result: 'paid' });
-    const next = hostOf({
-      sagas: [make('2', 'ok')],
-      guard: { store },
-      compensators: [refund],
-    });
+    const next = hostOf({ sagas: [make('2', 'ok')], store, compensators: [refund] });
     await expect(next.cancel(token)).rejects.toThrow(TokenRefused);
     await expect(next.resume(token, answer(false))).rejects.toThrow(TokenRefused);
     expect(refunds).toEqual([]);
@@ -277,10 +273,10 @@ describe('a guard', () => {
         return 'bought';
       });
     const store = memoryStore();
-    const good = hostOf({ sagas: [make('Go?')], guard: { store } });
+    const good = hostOf({ sagas: [make('Go?')], store });
     const one = waiting(await good.start('buy', {}));
     const two = waiting(await good.resume(one.token, answer(true)));
-    const bad = hostOf({ sagas: [make('Go on?')], guard: { store } });
+    const bad = hostOf({ sagas: [make('Go on?')], store });
     const answered = bad.resume(two.token, answer(true, 'sure'));
     await expect(answered).rejects.toMatchObject({ code: 'replay_mismatch' });
     expect(await good.resume(two.token, answer(true, 'sure'))).toMatchObject({ result: 'bought' });

@@ -177,12 +177,7 @@ describe('a task during a key rotation', () => {
     const { host, told } = hostForAll([deploys(ran)], { keys: oldKey, clock });
     const { store } = coreOf(host).offers.tasks!;
     const at = (keys: string): TestHost =>
-      hostForAll([deploys(ran)], {
-        keys,
-        clock,
-        anonymous: { tasks: 'accept' },
-        tasks: { store: store! },
-      });
+      hostForAll([deploys(ran)], { keys, clock, anonymous: { tasks: 'accept' }, store });
     const taskId = await way.begin({ host, told, clock });
     expect((await way.goOn(at(newKey), taskId, answers)).last.error).toStrictEqual(way.refused);
     expect((await way.goOn(at(`${newKey},${oldKey}`), taskId, answers)).last.error).toBeUndefined();

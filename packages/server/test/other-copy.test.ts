@@ -34,9 +34,9 @@ describe('a saga of another copy of the package', () => {
     const store = failingGuard(() => isDown && did.length > 0);
     const host = createSagaHost({
       sagas: [pay],
-      audience: 'shop',
+      name: 'shop',
       keys: generateKey(),
-      guard: { store },
+      store,
       starts: { unkeyed: 'handshake' },
       hooks,
     });
@@ -58,7 +58,7 @@ describe('a saga of another copy of the package', () => {
         yield* elicit('go', asked);
         return 'gone';
       });
-      return createSagaHost({ sagas: [go], audience: 'shop', keys, hooks });
+      return createSagaHost({ sagas: [go], name: 'shop', keys, hooks });
     };
     const { token } = suspended(await hostFor('before').start('go', {}));
     await expect(hostFor('after').resume(token, answer(true))).rejects.toBeInstanceOf(
@@ -73,7 +73,7 @@ describe('a saga of another copy of the package', () => {
       yield* all({ go: elicit('go', asked), stay: elicit('stay', asked) });
       return 'both';
     });
-    const host = createSagaHost({ sagas: [two], audience: 'shop', keys: generateKey(), hooks });
+    const host = createSagaHost({ sagas: [two], name: 'shop', keys: generateKey(), hooks });
     const first = suspended(await host.start('two', {}));
     const second = suspended(await host.resume(first.token, answer(true)));
     await expect(host.resume(second.token, answer(false))).rejects.toBeInstanceOf(AnswerConflict);
@@ -86,7 +86,7 @@ describe('a saga of another copy of the package', () => {
         throw Object.assign(new Error('elsewhere'), { code: 'replay_mismatch' });
       return 'called';
     });
-    const host = createSagaHost({ sagas: [call], audience: 'shop', keys: generateKey(), hooks });
+    const host = createSagaHost({ sagas: [call], name: 'shop', keys: generateKey(), hooks });
     expect(await host.start('call', {})).toMatchObject({
       status: 'failed',
       error: { message: 'elsewhere' },

@@ -57,7 +57,7 @@ const hostOf = (changes: HostChanges) =>
     changed(
       {
         keys,
-        audience: 'shop',
+        name: 'shop',
         testing: { environment: 'production' },
         hooks: { onError: () => undefined },
       },
@@ -173,7 +173,7 @@ describe('older tokens', () => {
     const reasons: string[] = [];
     const host = hostOf({
       sagas: [order],
-      guard: { store: memoryStore() },
+      store: memoryStore(),
       hooks: { onReject: ({ reason }) => reasons.push(reason) },
     });
     const one = waiting(await host.start('order', {}));
@@ -187,7 +187,7 @@ describe('older tokens', () => {
 
   it('[T13] the same token with the same answers gets the same response and runs nothing', async () => {
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [order], store: memoryStore() });
     const one = waiting(await host.start('order', {}));
     const answers = [{ stepId: 'ship', result: accept }];
     const [first, second] = await Promise.all([
@@ -226,7 +226,7 @@ describe('older tokens', () => {
     const errors: unknown[] = [];
     const host = hostOf({
       sagas: [ask, between, buy],
-      guard: { store: memoryStore() },
+      store: memoryStore(),
       hooks: { onTurn: ({ error }) => errors.push(error), onReject: () => undefined },
     });
     const come = (token: string, n: number): Promise<SagaTurn> =>
@@ -260,7 +260,7 @@ describe('older tokens', () => {
       return yield* continueAs(order, {});
     });
     const quiet = { onTurn: () => undefined };
-    const host = hostOf({ sagas: [begun, order], guard: { store: memoryStore() }, hooks: quiet });
+    const host = hostOf({ sagas: [begun, order], store: memoryStore(), hooks: quiet });
     expect(await host.start('begun', {})).toMatchObject({ status: 'failed' });
   });
 
@@ -286,7 +286,7 @@ describe('older tokens', () => {
         return 'end';
       },
     );
-    const host = hostOf({ sagas: [loop], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [loop], store: memoryStore() });
     const one = waiting(await host.start('loop', { n: 2 }));
     const two = waiting(await host.resume(one.token, [{ stepId: 'more', result: accept }]));
     const news = [{ stepId: 'more@1', result: accept }];
@@ -304,7 +304,7 @@ describe('older tokens', () => {
     const store = storeWithGuard(() => ({
       begin: () => Promise.reject(new Error('redis is gone')),
     }));
-    const host = hostOf({ sagas: [order], guard: { store } });
+    const host = hostOf({ sagas: [order], store });
     const one = waiting(await host.start('order', {}));
     await expect(
       host.resume(one.token, [{ stepId: 'ship', result: accept }]),
@@ -312,19 +312,6 @@ describe('older tokens', () => {
       code: 'guard_down',
     });
     expect(ledger).toHaveLength(1);
-  });
-
-  it("[T13] runs unguarded with onDown: 'open' if the guard is down", async () => {
-    const { ledger, order } = shop();
-    const store = storeWithGuard(() => ({
-      begin: () => Promise.reject(new Error('redis is gone')),
-    }));
-    const host = hostOf({ sagas: [order], guard: { store, onDown: 'open' } });
-    const one = waiting(await host.start('order', {}));
-    expect(await host.resume(one.token, [{ stepId: 'ship', result: accept }])).toMatchObject({
-      status: 'suspended',
-    });
-    expect(ledger).toHaveLength(2);
   });
 
   it('[T13] runs again after the lease has expired, and rejects the late result of the first run', async () => {
@@ -340,11 +327,7 @@ describe('older tokens', () => {
       });
       return 'done';
     });
-    const host = hostOf({
-      sagas: [slow],
-      guard: { store: memoryStore({ clock }) },
-      testing: { clock },
-    });
+    const host = hostOf({ sagas: [slow], store: memoryStore({ clock }), testing: { clock } });
     const one = waiting(await host.start('slow', {}));
     const answers = [{ stepId: 'go', result: accept }];
     const late = host.resume(one.token, answers);
@@ -377,7 +360,7 @@ describe('older tokens', () => {
         crash ? Promise.reject(new Error('crash')) : guard.finish(fence, sealed),
       begin: (claim) => guard.begin({ ...claim, leaseMs: 0 }),
     }));
-    const host = hostOf({ sagas: [once], guard: { store } });
+    const host = hostOf({ sagas: [once], store });
     const one = waiting(await host.start('once', {}));
     await expect(host.resume(one.token, [{ stepId: 'go', result: accept }])).rejects.toMatchObject({
       code: 'guard_down',
@@ -395,7 +378,7 @@ describe('cancel', () => {
   it('[E6] undoes the steps once, and older tokens run nothing', async () => {
     expectLogs(rejectionLog('used'));
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [order], store: memoryStore() });
     const one = waiting(await host.start('order', {}));
     const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
     await expect(host.cancel(one.token)).rejects.toThrow(TokenRefused);
@@ -416,7 +399,7 @@ describe('cancel', () => {
   it('[E7] changes nothing for any token of a finished saga', async () => {
     expectLogs(rejectionLog('used'));
     const { ledger, order } = shop();
-    const host = hostOf({ sagas: [order], guard: { store: memoryStore() } });
+    const host = hostOf({ sagas: [order], store: memoryStore() });
     const one = waiting(await host.start('order', {}));
     const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
     expect(await host.resume(two.token, [{ stepId: 'review', result: accept }])).toMatchObject({
@@ -448,7 +431,7 @@ describe('cancel', () => {
     const queue = new Map<string, SuspendedSagaFacts>();
     const host = hostOf({
       sagas: [order],
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       testing: { clock },
       hooks: {
         onSuspended: (suspended) => void queue.set(suspended.sagaId, suspended),

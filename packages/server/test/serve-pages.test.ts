@@ -158,7 +158,7 @@ describe('cors', () => {
 
   test('lets an allowed page send requests and read responses, also a 401', async () => {
     const server = serve({
-      http: { allowedOrigins: [origin], cors: true },
+      http: { allowedOrigins: [origin] },
       auth: { authenticate: () => undefined, principal: 'client-only' },
     });
     const asked = await server.fetch(preflight());
@@ -175,15 +175,20 @@ describe('cors', () => {
     expect(answered.headers.get('access-control-expose-headers')).toContain('www-authenticate');
   });
 
-  test('sends no CORS headers to other pages, or without the option', async () => {
+  test('sends no CORS headers to other pages', async () => {
     const other = { ...page, origin: 'https://evil.example' };
-    const refused = await serve({ http: { allowedOrigins: [origin], cors: true } }).fetch(
-      preflight(other),
-    );
+    const refused = await serve({ http: { allowedOrigins: [origin] } }).fetch(preflight(other));
     expect(refused.status).toBe(403);
     expect(refused.headers.get('access-control-allow-origin')).toBeNull();
-    const silent = await serve({ http: { allowedOrigins: [origin] } }).fetch(preflight());
+    const silent = await serve({}).fetch(preflight());
+    expect(silent.status).toBe(403);
     expect(silent.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('lets pages on loopback call a server on loopback', async () => {
+    const local = { host: 'localhost:3000', origin: 'http://localhost:6274' };
+    const { status, headers } = await serve({}).fetch(preflight(local));
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, local.origin]);
   });
 });
 

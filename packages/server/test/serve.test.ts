@@ -294,7 +294,7 @@ describe('serveSagas', () => {
     const server = serve({
       sagas: [running],
       anonymous: { tasks: 'accept' },
-      tasks: { store: memoryStore() },
+      store: memoryStore({ olderTokens: 'accept' }),
     });
     const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
     const params = {
@@ -540,7 +540,7 @@ describe('serveSagas', () => {
     expect((await ask(named, 'modern', 'tools/resumeSaga', resume)).last.result).toMatchObject({
       content: [{ text: 'x' }],
     });
-    const other = serve({ sagas: [asking()], testing: { clock: () => start }, audience: 'other' });
+    const other = serve({ sagas: [asking()], testing: { clock: () => start }, name: 'other' });
     expect((await ask(other, 'modern', 'tools/resumeSaga', resume)).last.error).toMatchObject({
       code: -32602,
     });

@@ -50,7 +50,7 @@ describe('a `once` step while the guard is down', () => {
       }
       return 'done';
     });
-    const { host, told } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
+    const { host, told } = hostOf(order, { store: guardDownOnce(clock), clock });
     const { token } = suspended(await host.start('order', {}));
     await refused(host.resume(token, [sure]));
     expect(told.errors).toMatchObject([
@@ -83,7 +83,7 @@ describe('a `once` step while the guard is down', () => {
       });
       return 'done';
     });
-    const { host } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
+    const { host } = hostOf(order, { store: guardDownOnce(clock), clock });
     await refused(host.start('order', {}));
     expect([runs, running]).toEqual([1, 0]);
     expect(await host.start('order', {})).toMatchObject({ result: 'done' });
@@ -103,7 +103,7 @@ describe('a `once` step while the guard is down', () => {
       }
       return 'done';
     });
-    const { host } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
+    const { host } = hostOf(order, { store: guardDownOnce(clock), clock });
     expect(await host.start('order', {})).toMatchObject({
       status: 'failed',
       error: { code: 'guard_down', public: true },
@@ -129,7 +129,7 @@ describe('a `once` step while the guard is down', () => {
       return 'done';
     });
     const { host } = hostOf(order, {
-      guard: { store: storeWithGuard(() => ({ claim: down }), memoryStore({ clock })) },
+      store: storeWithGuard(() => ({ claim: down }), memoryStore({ clock })),
       clock,
     });
     expect(await host.start('order', {})).toMatchObject({
@@ -151,7 +151,7 @@ describe('a `once` step while the guard is down', () => {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       return 'done';
     });
-    const { host } = hostOf(order, { guard: { store: guardDownOnce(clock) }, clock });
+    const { host } = hostOf(order, { store: guardDownOnce(clock), clock });
     const { token } = suspended(await host.start('order', {}));
     await refused(host.cancel(token));
     expect(did).toEqual([]);

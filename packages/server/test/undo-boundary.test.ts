@@ -56,7 +56,7 @@ test('[E1] [E3] stores the effects of a turn before it undoes them, so a repeate
     }),
     memoryStore({ clock }),
   );
-  const { host, told } = hostOf(order, { guard: { store }, clock });
+  const { host, told } = hostOf(order, { store, clock });
   const first = await host.start('order', {});
   if (first.status !== 'suspended') throw new Error(first.status);
   const answer = [{ stepId: 'sure', result: { action: 'accept', content: {} } }];
@@ -112,7 +112,7 @@ function dying(
     return yield* body(did);
   });
   const hostFor = (program: Program = order) =>
-    hostOf(program, { guard: { store }, clock, limits: { maxHold: 0 }, ...options }).host;
+    hostOf(program, { store, clock, limits: { maxHold: 0 }, ...options }).host;
   return {
     did,
     charge,
@@ -275,7 +275,7 @@ test('[E8] [T11] the queue undoes a saga over the token limit if its process and
   });
   const hostFor = (change: (guard: SagaGuard) => Partial<SagaGuard> = () => ({})) =>
     hostOf(large, {
-      guard: { store: storeWithGuard(change, store) },
+      store: storeWithGuard(change, store),
       clock,
       hooks: { onSuspended: (told) => void facts.push(told), onError: () => undefined },
     }).host;

@@ -25,7 +25,7 @@ test('[T11] [E3] waits between two attempts of an undo in the request if no toke
     return 'done';
   });
   const { host } = hostOf(order, {
-    guard: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
     clock,
     testing: {
       sleep: async (ms) => {
@@ -62,7 +62,7 @@ test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal 
   });
   const host = (change: Partial<SagaGuard> = {}) =>
     hostOf(order, {
-      guard: { store: storeWithGuard(() => change, store) },
+      store: storeWithGuard(() => change, store),
       clock,
       limits: { maxJournalEntries: 2 },
     }).host;

@@ -47,9 +47,9 @@ function worldOf([one, other]: readonly [SqlStore, SqlStore], skew: number): Wor
     createSagaHost({
       sagas: [refund],
       keys,
-      audience: 'shop',
+      name: 'shop',
       store,
-      outside: { url: base },
+      url: base,
       limits: { maxHold: 0 },
       testing: { clock, environment: 'test' },
       hooks: { onTurn: () => undefined, onReject: () => undefined, onError: () => undefined },

@@ -104,7 +104,7 @@ async function play(
     answerers: { model: 'accept' },
     ...(given.store === 'none'
       ? { store: false as const }
-      : { guard: { store: memoryStore({ clock: () => clock.now() }) } }),
+      : { store: memoryStore({ clock: () => clock.now() }) }),
   });
   clock.now = () => host.clock.now();
   cut(host);

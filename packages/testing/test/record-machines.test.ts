@@ -64,8 +64,8 @@ class Fleet {
       }),
       ...this.#options,
       keys: this.#keys,
-      audience: 'shop',
-      guard: { store: this.#guard },
+      name: 'shop',
+      store: this.#guard,
       compensators: [cancelOrder],
       testing: { clock: () => this.time, ...this.#options.testing },
       hooks: { onTurn: () => undefined, onWarning: () => undefined },
@@ -254,7 +254,7 @@ describe('recorded machines of a real host', () => {
     ],
     [
       'ends a turn after each step of a task',
-      { holder: { kind: 'store', beforeContinueAs: () => Promise.resolve() } },
+      { holder: { kind: 'store' } },
       { checkpointAfterStep: true },
     ],
   ])('replay if the dialect %s', async (_, request, facts) => {

@@ -35,8 +35,8 @@ function recordingHost(
         onError: (error) => errors.push(error),
       }),
       keys,
-      audience: 'shop',
-      guard: { store: guard },
+      name: 'shop',
+      store: guard,
       hooks: { onTurn: () => undefined },
     });
   return { fresh, kept, errors };

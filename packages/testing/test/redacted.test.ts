@@ -29,8 +29,8 @@ async function taken(
   const host = createSagaHost({
     sagas: recordSagas([program], options),
     keys: generateKey(),
-    audience: 'shop',
-    guard: { store: memoryStore() },
+    name: 'shop',
+    store: memoryStore(),
     hooks: { onTurn: () => undefined },
   });
   let turn = await host.start(program.name, { who: 'Ada' });

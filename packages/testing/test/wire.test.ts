@@ -168,8 +168,8 @@ describe('a host on the wire', () => {
     const host = createSagaHost({
       sagas: [parcelService],
       keys: generateKey(),
-      audience: 'shop',
-      guard: { store: memoryStore() },
+      name: 'shop',
+      store: memoryStore(),
       limits: { maxHold: 0 },
       testing: { clock: () => Date.now() + wire.clock.now() },
       anonymous: { tasks: 'accept' },

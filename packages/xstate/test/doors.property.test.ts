@@ -67,7 +67,7 @@ it('a machine holds each event and answer that was accepted, with its next quest
       const urls: string[] = [];
       const clock = testClock();
       const outside = { url: base, store: memoryStore({ clock }) };
-      const { host } = hostOf(keeping(urls), { clock, outside, limits: { maxHold: 0 } });
+      const { host } = hostOf(keeping(urls), { clock, ...outside, limits: { maxHold: 0 } });
       let turn: SagaTurn = await host.start('keeping', {});
       for (const [index, bytes] of [first, second].entries()) {
         const body = JSON.stringify({ type: 'paid', text: noise(bytes) });
@@ -116,7 +116,7 @@ it('a machine reserves room for its reminders once, so that an approval with hun
   const clock = testClock();
   const asks = machineSaga({ name: 'asks', version: '1', reuse: 'ok' }, machine);
   const outside = { url: base, store: memoryStore({ clock }) };
-  const { host } = hostOf(asks, { clock, outside, limits: { maxHold: 0 } });
+  const { host } = hostOf(asks, { clock, ...outside, limits: { maxHold: 0 } });
   const turn = await host.start('asks', {});
   expect(turn).toMatchObject({ status: 'suspended' });
   expect(told).toEqual(['ann', 'bob', 'dora']);
@@ -160,7 +160,7 @@ it('a machine gives its room once to waits of which one starts while the other i
   const clock = testClock();
   const waits = machineSaga({ name: 'waits', version: '1', reuse: 'ok' }, machine);
   const outside = { url: base, store: memoryStore({ clock }) };
-  const { host } = hostOf(waits, { clock, outside, limits: { maxHold: 0 } });
+  const { host } = hostOf(waits, { clock, ...outside, limits: { maxHold: 0 } });
   let turn: SagaTurn = await host.start('waits', {});
   const statuses: number[] = [];
   for (const url of urls) {

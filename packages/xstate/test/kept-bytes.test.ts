@@ -43,17 +43,15 @@ function asking() {
   const host = createSagaHost({
     sagas: [machineSaga({ name: 'asking', version: '1' }, machine)],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production' },
     hooks: { onTurn: () => undefined },
-    guard: {
-      store: storeWithGuard((guard) => ({
-        finish: (fence, sealed) => {
-          kept.push(sealed.length);
-          return guard.finish(fence, sealed);
-        },
-      })),
-    },
+    store: storeWithGuard((guard) => ({
+      finish: (fence, sealed) => {
+        kept.push(sealed.length);
+        return guard.finish(fence, sealed);
+      },
+    })),
   });
   return { host, kept, did };
 }

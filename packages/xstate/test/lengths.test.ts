@@ -40,7 +40,7 @@ function hostOf(secret: string): SagaHost {
   return createSagaHost({
     sagas: [program],
     keys,
-    audience: 'test',
+    name: 'test',
     testing: { environment: 'test', clock: () => 1_760_000_000_000 },
     hooks: { onWarning: () => undefined },
   });

@@ -30,9 +30,9 @@ it('[E1] a commit that fails undoes nothing, also for a machine of another copy 
   const hooks = { onError: () => undefined, onTurn: () => undefined };
   const host = createSagaHost({
     sagas: [pay],
-    audience: 'shop',
+    name: 'shop',
     keys: generateKey(),
-    guard: { store },
+    store,
     starts: { unkeyed: 'handshake' },
     hooks,
   });

@@ -37,9 +37,9 @@ class Case {
   get host(): SagaHost {
     this.#test ??= hostOf(this.#make(this.outbox), {
       clock: this.clock,
-      outside: { url: base, store: this.#store },
+      store: this.#store,
+      url: base,
       limits: { maxHold: 0 },
-      guard: { store: memoryStore({ clock: this.clock }) },
     });
     return this.#test.host;
   }
@@ -176,7 +176,8 @@ describe('an approval of a machine at a host', () => {
       { reuse: undefined },
     );
     const test: Queued = queued(program, {
-      outside: { url: base, store: memoryStore({ clock: () => test.clock.now }) },
+      store: memoryStore({ clock: () => test.clock.now }),
+      url: base,
       auth: { mayAnswer: () => true },
       // The delay of the machine does not pass while a link is delivered.
       testing: { sleep: () => new Promise(() => undefined) },

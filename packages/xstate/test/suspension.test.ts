@@ -453,7 +453,7 @@ describe('a machine between two requests', () => {
       actors: { pay: step(() => 1, { compensate: () => undefined }) },
     }).createMachine({});
     const needy = machineSaga({ name: 'm', version: '1' }, undone as never);
-    expect(() => createSagaHost({ sagas: [needy], audience: 'shop', keys: 'ephemeral' })).toThrow(
+    expect(() => createSagaHost({ sagas: [needy], name: 'shop', keys: 'ephemeral' })).toThrow(
       expect.objectContaining({ code: 'missing_option' }),
     );
   });

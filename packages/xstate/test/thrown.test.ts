@@ -31,8 +31,8 @@ async function ended(reuse: 'ok' | undefined, unhold: () => unknown): Promise<Tu
   const host = createSagaHost({
     sagas: [machineSaga({ name: 'order', version: '1', reuse }, machine)],
     keys: 'ephemeral',
-    audience: 'shop',
-    guard: { store: memoryStore({ clock: () => 1_000 }) },
+    name: 'shop',
+    store: memoryStore({ clock: () => 1_000 }),
     testing: { clock: () => 1_000 },
     hooks: { onTurn: (turn) => turns.push(turn), onWarning: () => undefined },
   });
@@ -86,7 +86,7 @@ it('[R2] a question ends with a StepError if its schema throws at the answer', a
   const host = createSagaHost({
     sagas: [machineSaga({ name: 'order', version: '1' }, machine)],
     keys: 'ephemeral',
-    audience: 'shop',
+    name: 'shop',
     hooks: {
       onError: (error) => void errors.push(error),
       onWarning: () => undefined,

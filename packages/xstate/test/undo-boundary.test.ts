@@ -90,9 +90,9 @@ function shop(fault: Fault, reuse?: 'ok'): Shop {
   const host = createSagaHost({
     sagas: [machineSaga({ name: 'shop', version: '1', reuse }, machine)],
     keys: 'ephemeral',
-    audience: 'test',
+    name: 'test',
     testing: { environment: 'test' },
-    guard: { store },
+    store,
     hooks: {
       onWarning: () => undefined,
       onTurn: (turn) => void ('error' in turn && errors.push(turn.error)),

@@ -268,7 +268,7 @@ describe('a machine that changes while a saga is running', () => {
       createSagaHost({
         sagas: [saga],
         keys: `k:${publishedTestKeys[0]}`,
-        audience: 'm',
+        name: 'm',
         testing: { environment: 'test' },
         hooks,
       }),

@@ -180,9 +180,9 @@ const host: SagaHost = createSagaHost({
     machineSaga({ name: 'promise', version: '1' }, promise),
   ],
   keys: 'ephemeral',
-  audience: 'test',
+  name: 'test',
   testing: { environment: 'test', clock: () => time },
-  guard: { store: memoryStore({ clock: () => time }) },
+  store: memoryStore({ clock: () => time }),
   hooks: { onWarning: () => undefined },
 });
 

@@ -36,10 +36,8 @@ const sagas = serveSagas({
   keys: process.env['SAGA_KEYS'],
   store,
   queue,
-  // The turns of killed processes run again soon.
-  guard: { lease: 5_000 },
-  limits: { turnBudget: 4_000, maxHold: 1_000 },
-  outside: { url: PUBLIC_URL },
+  limits: { turnBudget: 4_000, maxHold: 1_000, lease: 5_000 },
+  url: PUBLIC_URL,
   auth: {
     authenticate: (request) => {
       const user = userOf(request);

@@ -62,9 +62,9 @@ function hostOf(steps: number, commits: boolean): SagaHost {
   return createSagaHost({
     sagas: [long],
     keys: generateKey(),
-    audience: 'bench',
+    name: 'bench',
     testing: { environment: 'production' },
-    guard: { store: memoryStore() },
+    store: memoryStore(),
     hooks: { onWarning: () => {}, onTurn: () => {} },
   });
 }

@@ -112,9 +112,9 @@ function hostWith(store: SagaStore | undefined): SagaHost {
   return createSagaHost({
     sagas: [greets],
     keys: generateKey(),
-    audience: 'bench',
+    name: 'bench',
     testing: { environment: 'production' },
     hooks: { onWarning: () => {}, onTurn: () => {} },
-    ...(store === undefined ? {} : { guard: { store } }),
+    ...(store === undefined ? {} : { store }),
   });
 }

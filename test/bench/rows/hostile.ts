@@ -19,7 +19,7 @@ function refusing(): Candidate {
   const takes = saga({ name: 'bench', version: '1', input: z.looseObject({}) }, function* () {
     return yield* step('take', () => 'taken');
   });
-  const host = createSagaHost({ sagas: [takes], keys: generateKey(), audience: 'bench' });
+  const host = createSagaHost({ sagas: [takes], keys: generateKey(), name: 'bench' });
   return {
     name: 'refused',
     run: async (times) => {

@@ -166,7 +166,7 @@ async function tokenBytes({ program }: Ready): Promise<number> {
   const host = createSagaHost({
     sagas: [program],
     keys: generateKey(),
-    audience: 'bench',
+    name: 'bench',
     testing: { environment: 'production' },
     hooks: { onWarning: () => {} },
   });

@@ -42,7 +42,7 @@ async function resuming(name: string, program: Program): Promise<Candidate> {
   const host = createSagaHost({
     sagas: [program],
     keys: generateKey(),
-    audience: 'bench',
+    name: 'bench',
     testing: { environment: 'production' },
     // Suppresses the warning about a large token on every turn.
     hooks: { onWarning: () => {} },

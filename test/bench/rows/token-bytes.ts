@@ -118,7 +118,7 @@ async function tokensOf(results: readonly Json[], ask: () => Steps<void>): Promi
   const host = createSagaHost({
     sagas: [program],
     keys: key,
-    audience,
+    name: audience,
     testing: { environment: 'production' },
     hooks: { onWarning: () => {} },
   });

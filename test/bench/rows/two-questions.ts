@@ -40,7 +40,7 @@ function asSaga(): Candidate {
       return `${service} goes to ${target.target} at ${window.from}.`;
     },
   );
-  const host = createSagaHost({ sagas: [deploy], keys: generateKey(), audience: 'bench' });
+  const host = createSagaHost({ sagas: [deploy], keys: generateKey(), name: 'bench' });
   return calling('mcp-saga', () => {
     const server = new McpServer(info);
     host.attach(server);

@@ -47,16 +47,13 @@ export async function startOutside(
   const host = createSagaHost({
     sagas: [...outsideSagas],
     keys: SAGA_KEYS,
-    audience: 'outside',
-    guard: { store: parts.store, lease: 5_000 },
+    name: 'outside',
+    store: parts.store,
     queue: bullmqQueue(queue),
-    outside: {
-      url: OUTSIDE_URL,
-      store: parts.store,
-      webhooks: { bank: ({ headers }) => headers.get('signature') === 'bank' },
-    },
+    url: OUTSIDE_URL,
+    webhooks: { bank: ({ headers }) => headers.get('signature') === 'bank' },
     auth: { mayAnswer: ({ subject }, by) => Object(by).role === roles[subject] },
-    limits: { turnBudget: 4_000, hookTimeout: 40_000, maxHold: 0 },
+    limits: { turnBudget: 4_000, hookTimeout: 40_000, maxHold: 0, lease: 5_000 },
     testing: { clock: hostTime, environment: 'production' },
     hooks: {
       onSettled: ({ saga, sagaId, uncompensated }) =>

@@ -66,21 +66,13 @@ function onRejected(reason: string, times: number): void {
 const host = createSagaHost({
   sagas: askingModels([...sagasOf(RELEASE as Release), errand]),
   keys: process.env['SAGA_KEYS'],
-  audience: info.name,
-  guard: {
-    store: shared,
-    // Longer than a turn, but short enough for callers that wait for the lease of a killed process.
-    lease: 5_000,
-  },
-  limits: {
-    turnBudget: 4_000, // The queue may be down for longer than the default timeout of a hook.
-    hookTimeout: 40_000,
-  },
+  name: info.name,
+  store: shared,
+  limits: { turnBudget: 4_000, hookTimeout: 40_000, lease: 5_000 },
   answerers: { model: 'accept' },
   // Half of the calls have a key. No purchase of the others may be made twice, either.
   anonymous: { starts: 'accept', tasks: 'accept', resumableRequests: 'accept' },
   starts: { unkeyed: 'handshake' },
-  tasks: { store: shared, pollInterval: 100 },
   testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
   hooks: {
     onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>

@@ -74,7 +74,7 @@ export function serveSessions(start: StartSession): (request: Request) => Promis
   const host = createSagaHost({
     sagas: [...sagas2025, ...contentSagas, ...promptSagas, ...resourceSagas],
     keys: 'ephemeral',
-    audience: info.name,
+    name: info.name,
     // One tool fails, as it should.
     hooks: { onTurn: () => undefined },
   });

@@ -39,9 +39,8 @@ export async function serveBothWays(): Promise<{ readonly direct: Fetch; readonl
       ...taskSagas,
       ...sagas2025,
     ],
-    guard: { store: memoryStore() },
+    store: memoryStore(),
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore(), pollInterval: 100 },
     // Failed sagas and changed tokens are expected. Other errors are printed.
     hooks: { onTurn: () => undefined, onReject: () => undefined },
     http: { allowedHosts: ['localhost', '127.0.0.1', '[::1]'], handler: { bus } },

@@ -112,12 +112,10 @@ export const payByMachine = machineSaga({ name: 'pay', version: '1', task: 'pref
 export const machineHost = (url: string): SagaHost =>
   createSagaHost({
     sagas: [refundByMachine, payByMachine],
-    audience: 'shop',
+    name: 'shop',
     keys: 'ephemeral',
     store: memoryStore(),
-    outside: {
-      url,
-      webhooks: { bank: (request) => request.headers.get('authorization') === 'bank' },
-    },
+    url,
+    webhooks: { bank: (request) => request.headers.get('authorization') === 'bank' },
     auth: { mayAnswer: ({ subject }) => subject === 'ann' },
   });

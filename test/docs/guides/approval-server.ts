@@ -44,7 +44,7 @@ const sagas = serveSagas({
   keys: 'ephemeral', // a key that ends with this process: set SAGA_KEYS and drop this line in production
   store: memoryStore(),
   queue: memoryQueue(),
-  outside: { url: () => address },
+  url: () => address,
   auth: {
     authenticate: ({ headers }) => {
       const token = headers.get('authorization')?.replace(/^Bearer /, '') ?? '';

@@ -60,11 +60,11 @@ export const refund = saga(
 export const hostOf = (url: string): SagaHost =>
   createSagaHost({
     sagas: [refund, release],
-    audience: 'shop',
+    name: 'shop',
     keys: 'ephemeral',
     store: memoryStore(),
     queue: memoryQueue(), // continues sagas whose clients are gone
-    outside: { url },
+    url,
     auth: {
       mayAnswer: ({ subject }, by) => Object(by).role === roles[subject],
     },
@@ -72,7 +72,7 @@ export const hostOf = (url: string): SagaHost =>
 // #endregion host
 
 // #region page
-export const outside = {
+export const pages = {
   url: 'https://shop.example',
   page: {
     name: 'Laden Nord',
@@ -86,7 +86,7 @@ export const outside = {
       // and so on
     },
   },
-} satisfies SagaHostOptions['outside'];
+} satisfies Pick<SagaHostOptions, 'url' | 'page'>;
 // #endregion page
 
 // #region several

@@ -119,7 +119,7 @@ export const hostOf = (keys: string, sampling: Sampling): SagaHost =>
   createSagaHost({
     sagas: [triage],
     keys,
-    audience: 'helpdesk',
+    name: 'helpdesk',
     answerers: { sampling },
   });
 // #endregion host

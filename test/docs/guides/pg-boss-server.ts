@@ -23,7 +23,7 @@ const sagas = serveSagas({
   sagas: [release], // the keys are those of SAGA_KEYS, in every process
   store,
   queue: pgBossQueue(boss),
-  outside: { url: PUBLIC_URL }, // links lead to the proxy, and so to any process
+  url: PUBLIC_URL, // links lead to the proxy, and so to any process
   http: { allowedHosts: [new URL(PUBLIC_URL).hostname] },
 });
 

@@ -35,7 +35,7 @@ export const hostOf = (keys: string): SagaHost =>
   createSagaHost({
     sagas: [report],
     keys,
-    audience: 'reports',
+    name: 'reports',
     store: memoryStore(),
     anonymous: { tasks: 'accept' },
   });

@@ -43,15 +43,13 @@ export const pay = saga(
 export const hostOf = (secret: string): SagaHost =>
   createSagaHost({
     sagas: [pay],
-    audience: 'shop',
+    name: 'shop',
     keys: 'ephemeral',
     store: memoryStore(),
-    outside: {
-      url: 'https://shop.example',
-      webhooks: {
-        bank: standardWebhook(secret),
-        other: (request) => request.headers.get('authorization') === `Bearer ${secret}`,
-      },
+    url: 'https://shop.example',
+    webhooks: {
+      bank: standardWebhook(secret),
+      other: (request) => request.headers.get('authorization') === `Bearer ${secret}`,
     },
   });
 // #endregion host

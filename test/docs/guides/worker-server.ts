@@ -17,7 +17,7 @@ const sagas = serveSagas({
   sagas: [release], // the keys are those of SAGA_KEYS, in every process
   store: redisStore(client),
   queue: bullmqQueue(jobs),
-  outside: { url: PUBLIC_URL }, // links lead to the proxy, and so to any process
+  url: PUBLIC_URL, // links lead to the proxy, and so to any process
   http: { allowedHosts: [new URL(PUBLIC_URL).hostname] },
 });
 

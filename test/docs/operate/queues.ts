@@ -57,7 +57,7 @@ export function hostInOneProcess(
   const host = createSagaHost({
     sagas: [offer],
     keys,
-    audience: 'shop',
+    name: 'shop',
     store: memoryStore(), // one process; a fleet shares a store
     queue, // memoryQueue() for one process
     testing: { clock }, // by default Date.now

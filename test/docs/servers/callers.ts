@@ -5,7 +5,7 @@ import { note } from './tool.ts';
 export const host: SagaHost = createSagaHost({
   sagas: [note],
   keys: process.env['SAGA_KEYS'],
-  audience: 'notes',
+  name: 'notes',
   auth: { principal: 'client-only' },
 });
 

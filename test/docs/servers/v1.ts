@@ -3,7 +3,7 @@ import { createSagaHost } from '@mcp-saga/server';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { note } from './tool.ts';
 
-const host = createSagaHost({ sagas: [note], keys: process.env['SAGA_KEYS'], audience: 'notes' });
+const host = createSagaHost({ sagas: [note], keys: process.env['SAGA_KEYS'], name: 'notes' });
 
 export function createServer(): McpServer {
   const server = new McpServer({ name: 'notes', version: '1.0.0' });

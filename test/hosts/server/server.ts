@@ -21,7 +21,6 @@ const sagas = serveSagas({
     model: 'accept',
   },
   anonymous: { tasks: 'accept' },
-  tasks: { store },
   store,
   shortTokens: hasHandles === 'true',
   // Keys of hosts count for users.

@@ -58,7 +58,7 @@ export function createHost(
   const options = {
     sagas: askingModels([complexTool, askedTool]),
     keys,
-    audience: 'interop',
+    name: 'interop',
     answerers: { model: 'accept' as const },
     ...(hasModel ? { answerers: { sampling } } : {}),
     hooks: {

@@ -21,7 +21,7 @@ const careless = saga({ name: 'careless', version: '1' }, function* () {
 
 const codeOf = (error: unknown): unknown => Object(error).code;
 
-const host = createSagaHost({ sagas: [refund], keys: generateKey(), audience: 'page' });
+const host = createSagaHost({ sagas: [refund], keys: generateKey(), name: 'page' });
 
 /** Runs a saga on a host, and with the test kit, in a page. Returns the results. */
 async function runInPage(): Promise<object> {

@@ -22,7 +22,7 @@ const hello = saga({ name: 'hello', version: '1' }, function* () {
 const host: SagaHost = createSagaHost({
   sagas: [hello],
   keys: generateKey(),
-  audience: 'required',
+  name: 'required',
 });
 const others = [
   callSaga,

@@ -37,7 +37,7 @@ async function overHttp(): Promise<void> {
 /** By the first SDK in a session, where the server asks. */
 async function inSession(): Promise<void> {
   const server = new McpServer({ name: 'disk', version: '1.0.0' });
-  createSagaHost({ sagas: [erase], keys: generateKey(), audience: 'disk' }).attach(server);
+  createSagaHost({ sagas: [erase], keys: generateKey(), name: 'disk' }).attach(server);
   const client = new Client1({ name: 'c', version: '1' }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, () => ({
     action: 'accept',
@@ -67,7 +67,7 @@ async function byMachine(telemetry?: SagaTelemetry): Promise<void> {
     createSagaHost({
       sagas: [eraseByMachine],
       keys,
-      audience: 'disk',
+      name: 'disk',
       ...(telemetry === undefined ? {} : { telemetry }),
     }),
   );

@@ -6,7 +6,7 @@ import { erase } from './erase.ts';
 export const host = createSagaHost({
   sagas: [erase],
   keys: process.env['SAGA_KEYS'],
-  audience: 'disk',
+  name: 'disk',
   telemetry: openTelemetry(),
 });
 // #endregion opentelemetry

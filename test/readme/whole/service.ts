@@ -77,7 +77,7 @@ export const serverOf = ({ store, queue, services, authenticate }: Parts): SagaS
     store,
     queue,
     services,
-    outside: { url: 'https://shop.example' },
+    url: 'https://shop.example',
     auth: {
       authenticate,
       mayAnswer: (user, by) => by === null || user.roles.includes(by.role),

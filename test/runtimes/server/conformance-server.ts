@@ -27,12 +27,10 @@ const info = { name: 'conformance', version: '1' };
  */
 export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   const effects = new Effects();
-  const common: Omit<SagaHostOptions, 'audience'> = {
+  const common: Omit<SagaHostOptions, 'name'> = {
     sagas: askingModels(conformanceSagas(effects)),
-    // All hosts of this process share these stores, and some have another clock.
-    guard: { store: memoryStore({ olderTokens: 'accept', clock: Date.now }) },
+    store: memoryStore({ olderTokens: 'accept', clock: Date.now }),
     anonymous: { tasks: 'accept', resumableRequests: 'accept' },
-    tasks: { store: memoryStore({ clock: Date.now }), pollInterval: 10 },
     answerers: { model: 'accept' },
     hooks: {
       onTurn: ({ sagaId, error }) => {
@@ -57,8 +55,8 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   };
 }
 
-function serve(path: string, options: Omit<SagaHostOptions, 'audience'>): Fetch {
-  const host = (): SagaHost => createSagaHost({ ...options, audience: info.name });
+function serve(path: string, options: Omit<SagaHostOptions, 'name'>): Fetch {
+  const host = (): SagaHost => createSagaHost({ ...options, name: info.name });
   switch (path) {
     case '/mcp': {
       const server = serveSagas({ ...options, ...info });

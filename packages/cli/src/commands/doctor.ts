@@ -151,13 +151,12 @@ async function hostChecks(file: string): Promise<readonly Check[]> {
   return (await Promise.all(checks)).flat();
 }
 
-async function storesOf({ guard, store, queue }: GivenOptions): Promise<readonly Check[]> {
-  const used = guard?.store ?? store;
+async function storesOf({ store, queue }: GivenOptions): Promise<readonly Check[]> {
   const id = `doctor-${randomUUID()}`;
   const storeCheck: Check =
-    used === undefined
+    store === undefined
       ? { name: 'store', ok: true, text: 'none: used tokens can be used again' }
-      : await reached('store', async () => await writeOnce(used, id));
+      : await reached('store', async () => await writeOnce(store, id));
   if (queue === undefined) return [storeCheck];
   if (queue.remove !== undefined)
     return [storeCheck, await reached('queue', async () => await queue.remove?.(id))];

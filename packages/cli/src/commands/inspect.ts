@@ -82,11 +82,11 @@ export const inspect: Command = defineCommand({
 async function hostIn(file: string, found: string | undefined): Promise<SagaHost> {
   const { exported, hosts, importFor } = await loadHosts(file);
   for (const host of exported.values()) if ('inspect' in host) return host as SagaHost;
-  const { name, keys = found, audience = name, ...given } = hosts[0] as GivenOptions;
-  const { sagas, store, guard, limits, testing } = given;
+  const { name, audience, keys = found, ...given } = hosts[0] as GivenOptions;
+  const { sagas, store, limits, testing } = given;
   const { createSagaHost } = await importFor<typeof Server>('@mcp-saga/server');
-  const options = { audience, keys: typeof keys === 'function' ? keys(process.env) : keys };
-  return createSagaHost({ ...options, sagas, store, guard, limits, testing } as SagaHostOptions);
+  const own = { name, audience, keys: typeof keys === 'function' ? keys(process.env) : keys };
+  return createSagaHost({ ...own, sagas, store, limits, testing } as SagaHostOptions);
 }
 
 /** Reads the header of a token, which needs no key. Throws `usage` if the text is no token. */

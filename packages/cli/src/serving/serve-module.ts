@@ -41,7 +41,7 @@ export async function serveModule(
     hosts[0] === undefined
       ? sagas.map((saga) => ({ answeredBy: ['client', 'model', 'fallback'] as const, ...saga }))
       : sagas;
-  const { auth, http, outside, hooks, telemetry, anonymous } = options;
+  const { auth, http, hooks, telemetry, anonymous } = options;
   const server = serveSagas({
     name: basename(file),
     version: 'dev',
@@ -63,9 +63,8 @@ export async function serveModule(
       ...http,
       allowedHosts: ['localhost', '127.0.0.1'],
       allowedOrigins: undefined,
-      cors: true,
     },
-    outside: { ...outside, url },
+    url,
     hooks: withTurnLog(hooks, say, studio.feed),
     telemetry: studio.feed.telemetry(telemetry),
   } as object as Serve.ServeSagasOptions);

@@ -457,12 +457,12 @@ describe('approval', () => {
     }
   });
 
-  it('fails on a host without `outside`, and names the option', async () => {
+  it('fails on a host without `url`, and names the option', async () => {
     const test = new Case();
     const outcome = await start(test.saga(), {}, test.world, { budget: 25_000, maxHold: 0 });
     const error = failed(outcome) as StepError;
     expect(error).toBeInstanceOf(StepError);
-    expect(error.message).toContain('`outside`');
+    expect(error.message).toContain('`url`');
     expect(test.world.events.filter(({ type }) => type === 'retrying')).toEqual([]);
   });
 });

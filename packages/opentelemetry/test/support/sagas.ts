@@ -24,7 +24,7 @@ export function hostOf(
 ): SagaHost {
   return createSagaHost({
     keys,
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production' },
     hooks: quiet,
     ...options,

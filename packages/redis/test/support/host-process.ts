@@ -27,13 +27,7 @@ const effects = {
 };
 // The reply says why.
 const hooks = { onError: () => undefined, onReject: () => undefined };
-const host = createSagaHost({
-  sagas: [order(effects)],
-  keys,
-  audience: 'shop',
-  guard: { store },
-  hooks,
-});
+const host = createSagaHost({ sagas: [order(effects)], keys, name: 'shop', store, hooks });
 
 process.on('message', (request: Request) => {
   const turn =

@@ -9,7 +9,6 @@ export type Purpose =
   | 'response'
   | 'handle'
   | 'blob'
-  | 'task'
   | 'ticket'
   | 'answer'
   | 'wake'
@@ -62,7 +61,6 @@ const purposes = [
   'response',
   'handle',
   'blob',
-  'task',
   'ticket',
   'answer',
   'wake',

@@ -51,7 +51,7 @@ export const tasks: Dialect = {
       return await (goesByTokens(call) ? resumeToken : multiRoundTrip).answer(host, call);
     }
     const way = wayOf(host, call);
-    const dialect = taskCapabilities(call, offered, way);
+    const dialect = taskCapabilities(call, way);
     const taskOf = (turn: SagaTurn) => taskOfRepeated(host, offered, call, turn);
     const begun = await way.begin(dialect, {
       ...way.holder,
@@ -71,8 +71,7 @@ export const tasks: Dialect = {
         // No step has run yet: the turn only looked for work. This saga cannot go on without a task.
         if (call.saga.task === 'require') throw guardFull(host.observer);
         host.observer.reject('guard_full');
-      } else if (task !== undefined) return task;
-      else adviseOnStore(host, call, offered);
+      } else return task;
     }
     // The client gets this token, unless the turn only looked for work.
     if ((dialect.effects !== 'later' && turn.retryAfterMs === 0) || turn.hasPage === true)
@@ -176,17 +175,10 @@ async function tasksFor(
   return mayHaveTasks(offered, await principalOf(caller, host.gate)) ? offered : undefined;
 }
 
-function taskCapabilities(
-  { saga }: ClientCall,
-  { store }: TaskSettings,
-  { dialect }: Way,
-): DialectCapabilities {
+function taskCapabilities({ saga }: ClientCall, { dialect }: Way): DialectCapabilities {
   const { asks = [], asksModel = false } = dialect;
   // Steps run in the task.
-  if (saga.task !== undefined && store !== undefined)
-    return { asks, asksModel, maxHold: 0, effects: 'later' };
-  // Waits are not held until it is clear whether the call becomes a task.
-  return { asks, asksModel, ...(saga.task === undefined ? {} : { maxHold: 0 }) };
+  return { asks, asksModel, ...(saga.task === undefined ? {} : { maxHold: 0, effects: 'later' }) };
 }
 
 /** `true` if a step is due besides a question. The task then asks the question. */
@@ -206,15 +198,4 @@ function isDueBeside(
 function isTask(host: SagaHostCore, call: ClientCall, turn: SuspendedTurn): boolean {
   const maxWait = goesByTokens(call) ? 0 : maxWaitAfter(host, turn);
   return call.saga.task !== undefined || (turn.retryAfterMs ?? 0) > maxWait;
-}
-
-const advised = new WeakSet<ClientCall['saga']>();
-
-function adviseOnStore(host: SagaHostCore, { saga }: ClientCall, { store }: TaskSettings): void {
-  if (store !== undefined || saga.task === undefined || advised.has(saga)) return;
-  advised.add(saga);
-  host.observer.hooks.onWarning(
-    `Calls of saga '${saga.name}' do not become tasks. Without a store, a task can only wait, and the task ID holds the ` +
-      'entire state. Set tasks: { store }.',
-  );
 }

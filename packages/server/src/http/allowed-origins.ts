@@ -59,16 +59,15 @@ export function preflightResponse({ method, headers }: Request): Response | unde
 
 /** Adds the headers that allow the page of a request to read the response. */
 export function readableBy({ headers: sent }: Request, response: Response): Response {
+  const origin = sent.get('origin');
+  if (origin === null) return response;
   const { status, statusText, body } = response;
   const headers = new Headers(response.headers);
   headers.append('vary', 'Origin');
-  const origin = sent.get('origin');
-  if (origin !== null) {
-    headers.set('access-control-allow-origin', origin);
-    headers.set(
-      'access-control-expose-headers',
-      'www-authenticate, mcp-session-id, mcp-protocol-version',
-    );
-  }
+  headers.set('access-control-allow-origin', origin);
+  headers.set(
+    'access-control-expose-headers',
+    'www-authenticate, mcp-session-id, mcp-protocol-version',
+  );
   return new Response(body, { status, statusText, headers });
 }

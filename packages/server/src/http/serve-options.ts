@@ -65,18 +65,13 @@ export interface HttpOptions {
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Allowed origins of web pages, such as `'https://app.example'`; `'*'` for every page. Requests
-   * of other pages get a 403. Requests without an `Origin` header do not come from a page, and are
-   * served.
+   * Allowed origins of web pages, such as `'https://app.example'`; `'*'` for every page. Their
+   * browsers get the headers of CORS, and requests of other pages get a 403. Requests without an
+   * `Origin` header do not come from a page, and are served.
    *
    * Default: pages of the server's own host; for a host on loopback, all pages on loopback.
    */
   readonly allowedOrigins?: readonly string[];
-  /**
-   * Answers the CORS requests of browsers, so that allowed pages of other origins can send
-   * requests. @default false
-   */
-  readonly cors?: boolean;
   /** Options of the SDK's handler, such as body limits and the response mode. */
   readonly handler?: CreateMcpHandlerOptions;
 }
@@ -87,17 +82,10 @@ export interface HttpOptions {
  */
 export interface ServeSagasOptions<Env = unknown> extends Omit<
   SagaHostOptions,
-  'audience' | 'auth' | 'keys' | 'services'
+  'auth' | 'keys' | 'services'
 > {
-  /** Name of the server, shown to clients. Also the default `audience`. */
-  readonly name: string;
   /** Version of the server, shown to clients. */
   readonly version: string;
-  /**
-   * Name of this service, sealed into each token. Tokens of other services do not open here.
-   * @default name
-   */
-  readonly audience?: string;
   /**
    * Keys that seal and open tokens, as for `createSagaHost`, or a function of `env` for keys in
    * bindings (Cloudflare Workers). The first request calls the function. If the result is a
@@ -126,7 +114,6 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<
 
 const serveNames: NamesOf<ServeSagasOptions> = {
   ...hostNames,
-  name: true,
   version: true,
   http: true,
   extend: true,
@@ -145,7 +132,6 @@ const httpNames: NamesOf<HttpOptions> = {
   path: true,
   allowedHosts: true,
   allowedOrigins: true,
-  cors: true,
   handler: true,
 };
 

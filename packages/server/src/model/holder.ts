@@ -1,4 +1,3 @@
-import type { Program } from '@mcp-saga/core';
 import type { DialectCapabilities } from './dialect-capabilities.ts';
 import type { SuspendedTurn } from './turn.ts';
 
@@ -8,11 +7,7 @@ export type Holder =
   /** The open request, which goes on without another round of the client. */
   | ({ readonly kind: 'request' } & Pick<ClientHolder, 'isTask' | 'resumable'>)
   /** The record of a task. A turn ends after each step, so that the record knows of it. */
-  | {
-      readonly kind: 'store';
-      /** Called before the saga continues as another saga. A thrown error ends the turn. */
-      readonly beforeContinueAs: (program: Program) => Promise<void>;
-    }
+  | { readonly kind: 'store' }
   /** The message of a queue, in the place of an absent client. */
   | { readonly kind: 'queue' }
   /** Nobody: the saga is abandoned. Its queue ends it, and no client gets a token. */

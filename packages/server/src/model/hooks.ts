@@ -89,7 +89,7 @@ export interface HostHooks {
    * minute per saga; outside of production, `onWarning` reports changed questions.
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
-  /** Called when a client refuses a question within `answerers.instantRefusals.within`. */
+  /** Called when a client refuses a question within a second, faster than any person. */
   readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Called for each event of a step, such as `started`, `succeeded`, or `failed`. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;

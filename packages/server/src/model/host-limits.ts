@@ -16,20 +16,13 @@ export interface HostLimits {
    */
   readonly maxCommands: number;
   /**
-   * Estimated size of the stored responses and handles of one saga, in bytes. A turn beyond it
-   * fails with `guard_full` until some of them expire, and gets a token instead of a handle.
-   * Cancellation and compensation are never rejected.
-   * @default 16 MiB
-   */
-  readonly maxKeptBytesPerSaga: number;
-  /**
    * Size of all turns, tasks, and handles that a store keeps for one principal, in bytes. A turn
    * beyond it fails with `guard_full` until some of them expire, and no new task or handle is
-   * stored. Cancellation and compensation are never rejected.
-   * Anonymous callers are not counted.
+   * stored. Cancellation and compensation are never rejected. Of one saga, also of an anonymous
+   * caller, as much is kept, and 16 MiB at most, estimated.
    * @default 256 MiB
    */
-  readonly maxKeptBytesPerPrincipal: number;
+  readonly maxKeptBytes: number;
   /** Lifetime of each token, rounded up to whole milliseconds. @default '1h' */
   readonly tokenTtl: Duration;
   /**
@@ -48,6 +41,12 @@ export interface HostLimits {
    */
   readonly maxHold: Duration;
   /**
+   * Time after which a repeated request may take over a turn whose process has died or stands
+   * still. The host warns if it is less than `turnBudget`. A process that lives renews its lease
+   * every third of this time. @default '60s'
+   */
+  readonly lease: Duration;
+  /**
    * Time limit of `onSuspended`, of `onSettled`, and of each call of the queue. Afterwards, the
    * request goes on, and `onError` gets `hook_timeout`. @default '10s'
    */
@@ -63,6 +62,8 @@ export interface ResolvedLimits extends Readonly<Record<keyof HostLimits, number
    * again, with the reason.
    */
   readonly maxAnswerBytes: number;
+  /** Estimated bytes of the stored responses and handles of one saga. */
+  readonly maxKeptBytesPerSaga: number;
 }
 
 /**

@@ -58,29 +58,6 @@ export interface StepDefaults {
   readonly retry?: RetryPolicy | number;
 }
 
-/** Options for tasks of MCP (extension `io.modelcontextprotocol/tasks`). */
-export interface TaskOptions {
-  /**
-   * Store for tasks that run steps after the response, ask questions, or can be cancelled. Without
-   * a store, only waiting calls become tasks. Default: the option `store` of the host.
-   */
-  readonly store?: SagaStore;
-  /**
-   * Lifetime of a task from its creation. Never exceeds `limits.maxLifetime`.
-   * @default '24h'
-   */
-  readonly ttl?: Duration;
-  /**
-   * Maximum length of a task ID, in characters, up to 4,096. With a store, an ID has 45 characters.
-   * Without a store, it contains the entire state, 1,000 characters or more. A call with a longer
-   * ID does not become a task.
-   * @default 128, the limit of Claude Code
-   */
-  readonly maxIdLength?: number;
-  /** Interval at which clients are asked to poll. @default '1s' */
-  readonly pollInterval?: Duration;
-}
-
 /**
  * What callers without a user may do. Allow each separately: without users, a token, a task ID, or a
  * key is the only secret, and whoever finds it in a log controls the saga.
@@ -108,18 +85,6 @@ export interface AnonymousOptions {
    * not count.
    */
   readonly starts?: 'accept';
-}
-
-/** Options for refusals by clients without a user, which answer faster than any person. */
-export interface InstantRefusalOptions {
-  /** Longest time from the question to an instant refusal. @default '1s' */
-  readonly within?: Duration;
-  /**
-   * `refused` passes the refusal to the saga. `unsupported` treats the client as one without
-   * elicitation: the fallback answers, or the step throws `ClientCannot`.
-   * @default 'refused'
-   */
-  readonly treatAs?: 'refused' | 'unsupported';
 }
 
 /** Facts about the next turn, for rate limits. */
@@ -199,27 +164,6 @@ export interface AuthOptions {
   readonly rejectIssuedBefore?: number;
 }
 
-/** Options for the guard, which rejects used tokens. */
-export interface GuardOptions {
-  /**
-   * Store of used tokens, if it is another than `store` of the host. Required for undos, `pivot`,
-   * and `once` steps. Default: the option `store` of the host.
-   */
-  readonly store?: SagaStore;
-  /**
-   * Time after which a repeated request may take over a turn whose process has died or stands
-   * still. The host warns if it is less than `limits.turnBudget`. A process that lives renews its
-   * lease every third of this time. @default '60s'
-   */
-  readonly lease?: Duration;
-  /**
-   * Behavior while the guard is down: `closed` rejects requests, `open` runs them unguarded,
-   * without `once` steps.
-   * @default 'closed'
-   */
-  readonly onDown?: 'closed' | 'open';
-}
-
 /**
  * Checks a webhook where it arrives: returns `true` for an authentic request. `false` or an error
  * rejects the request with 401. The request has its body. The check also gets the services of the
@@ -230,28 +174,9 @@ export type WebhookCheck = (
   facts: { readonly services: Services },
 ) => Awaitable<boolean>;
 
-/** Options for answers from outside: `approval` and `waitFor`. */
-export interface OutsideOptions {
-  /**
-   * Public URL of the server, such as `https://shop.example`: HTTPS, or HTTP on loopback. Links to
-   * pages begin with this URL and `/saga/answer/`, webhooks with this URL and `/saga/event/`. A
-   * function returns a URL that is known only after the start, and is called for each link.
-   */
-  readonly url: string | (() => string);
-  /**
-   * Store of links and answers, if it is another than `store` of the host. Default: the option
-   * `store` of the host.
-   */
-  readonly store?: SagaStore;
-  /** Checks of webhooks by name, for `verify` of `waitFor`. */
-  readonly webhooks?: { readonly [name: string]: WebhookCheck };
-  /** Name, language, texts, and logo of the pages. */
-  readonly page?: PageOptions;
-}
-
 /** Look of the pages for people who answer. */
 export interface PageOptions {
-  /** Name of the service, as people know it. Default: `audience`. */
+  /** Name of the service, as people know it. Default: `name` of the host. */
   readonly name?: string;
   /** Language of the texts, as in the attribute `lang` of HTML. @default 'en' */
   readonly lang?: string;
@@ -278,10 +203,12 @@ export interface AnswererOptions {
    */
   readonly model?: 'accept';
   /**
-   * Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and
-   * passed to the saga.
+   * `unsupported` treats a client that refuses a question within a second, faster than any person,
+   * as one that cannot ask: the next of `answeredBy` answers, or the step throws `ClientCannot`.
+   * `refused` passes the refusal to the saga. `onInstantRefusal` is told of either.
+   * @default 'refused'
    */
-  readonly instantRefusals?: InstantRefusalOptions;
+  readonly instantRefusals?: 'refused' | 'unsupported';
 }
 
 /** Options for tests and simulations. */
@@ -327,17 +254,12 @@ export interface KeySource {
   readonly tenantOf?: (caller: SagaCaller) => Awaitable<string>;
   /**
    * Keys that seal the names of tenants in links to answer pages and webhooks, the same for all
-   * tenants. Required with `tenantOf` and the option `outside`: with them, a forged link loads no
+   * tenants. Required with `tenantOf` and `url`: with them, a forged link loads no
    * keys. The first key seals, and all keys open.
    */
   readonly links?: KeysOption;
   /** Age at which a ring is refreshed. @default '5m' */
   readonly refresh?: Duration;
-  /**
-   * Maximum number of tenants with a loaded ring. The least recently used ring is dropped. @default
-   * 1_000
-   */
-  readonly maxTenants?: number;
 }
 
 /**
@@ -352,14 +274,9 @@ export type ServicesOption<Env> =
  * Options that the types demand: a store, if a saga has an undo, a pivot, or a step that runs once,
  * and does not declare `reuse: 'ok'`; and services, if `Register` declares their type.
  */
-export type DemandedOptions<P extends Program, G extends GuardOptions> = {
+export type DemandedOptions<P extends Program> = {
   readonly sagas: readonly P[];
-  readonly guard?: G;
-} & (IsGuarded<P> extends true
-  ? G extends { readonly store: SagaStore }
-    ? object
-    : { readonly store: SagaStore }
-  : object) &
+} & (IsGuarded<P> extends true ? Required<Pick<SagaHostOptions, 'store'>> : object) &
   DemandedServices;
 
 type DemandedServices = unknown extends Services
@@ -383,11 +300,15 @@ export interface SagaHostOptions {
    * @default process.env.SAGA_KEYS
    */
   readonly keys?: KeysOption | (() => Awaitable<KeysOption>) | KeySource | undefined;
+  /** Name of this service, for its pages, and for its tokens by the default of `audience`. */
+  readonly name: string;
   /**
-   * Name of this service, sealed into each token. Tokens of other services do not open here.
-   * Protects only against mistakes: services that share a key trust each other.
+   * Name that is sealed into each token. Tokens of other services do not open here, which protects
+   * only against mistakes: services that share a key trust each other. Set it to the old name
+   * before you change `name`, so that waiting sagas go on.
+   * @default name
    */
-  readonly audience: string;
+  readonly audience?: string;
   /** Options for callers. Default: anonymous callers may use all sagas. */
   readonly auth?: AuthOptions;
   /**
@@ -400,19 +321,21 @@ export interface SagaHostOptions {
   readonly services?: ServicesOption<any>;
   /**
    * Store of used tokens, short tokens, tasks, and answers: `memoryStore()` for one process, or one
-   * of a database for a fleet. Options of `guard`, `tasks`, and `outside` replace it for one part.
-   * Default: only clients hold sagas.
+   * of a database for a fleet. With a store, each token counts once. While it is down, requests are
+   * refused. Default: only clients hold sagas, and older tokens can be used again.
    */
   readonly store?: SagaStore;
   /**
-   * Options for the guard, which rejects used tokens. Default: on with `store`; else older tokens
-   * can be used again.
+   * Public URL of the server, such as `https://shop.example`, for answers from outside: HTTPS, or
+   * HTTP on loopback. Links to pages begin with this URL and `/saga/answer/`, webhooks with this URL
+   * and `/saga/event/`. A function returns a URL that is known only after the start, and is called
+   * for each link. Requires a store. Default: `approval` and `waitFor` fail.
    */
-  readonly guard?: GuardOptions;
-  /**
-   * Options for answers from outside: `approval` and `waitFor`. Default: sagas with either fail.
-   */
-  readonly outside?: OutsideOptions;
+  readonly url?: string | (() => string);
+  /** Checks of webhooks by name, for `verify` of `waitFor`. Requires `url`. */
+  readonly webhooks?: { readonly [name: string]: WebhookCheck };
+  /** Name, language, texts, and logo of the answer pages. Requires `url`. */
+  readonly page?: PageOptions;
   /**
    * Queue that continues sagas without their clients: waits, timeouts, retries of undos, and the
    * end of abandoned sagas. Requires a store, and wakes all sagas without `reuse: 'ok'`. Use
@@ -423,8 +346,6 @@ export interface SagaHostOptions {
   readonly answerers?: AnswererOptions;
   /** Compensators by name, for sagas with changed or removed code. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
-  /** Options for tasks of MCP. Default: offered without a store, if a saga declares `task`. */
-  readonly tasks?: TaskOptions;
   /** What callers without a user may do, besides starting sagas of a host without `auth`. */
   readonly anonymous?: AnonymousOptions;
   /**

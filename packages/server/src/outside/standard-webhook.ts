@@ -23,12 +23,10 @@ const toleranceMs = 5 * 60_000;
  * ```ts
  * const host = createSagaHost({
  *   sagas: [],
- *   audience: 'shop',
- *   outside: {
- *     url: 'https://shop.example',
- *     store: memoryStore(),
- *     webhooks: { bank: standardWebhook('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') },
- *   },
+ *   name: 'shop',
+ *   store: memoryStore(),
+ *   url: 'https://shop.example',
+ *   webhooks: { bank: standardWebhook('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') },
  * });
  * ```
  */

@@ -82,8 +82,6 @@ async function deliverTo(host: HostParts, token: string, caller: Caller): Promis
     ...host,
     guard: {
       ...guard,
-      // Without the guard, the client could run the same turn.
-      onDown: 'closed',
       queue: {
         ...queue,
         send: async (...sent) => {

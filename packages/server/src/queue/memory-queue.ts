@@ -28,7 +28,7 @@ const longestRetryMs = 60_000;
  *   yield* sleep(86_400_000);
  *   return 'Hello';
  * });
- * createSagaHost({ sagas: [greet], keys, audience: 'greeter', guard: { store: memoryStore() }, queue: memoryQueue() });
+ * createSagaHost({ sagas: [greet], keys, name: 'greeter', store: memoryStore(), queue: memoryQueue() });
  * ```
  */
 export function memoryQueue(): SagaQueue & { readonly size: number; deliverDue(): Promise<void> } {

@@ -3,14 +3,17 @@ import type { ClientAnswer } from '@mcp-saga/core/program';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Answerers, HostParts } from '../settings/host-parts.ts';
 
+/** No person reads a question and refuses it in this time, in milliseconds. */
+const instantMs = 1_000;
+
 /** Reports refusals that are faster than any person. */
 export function reportInstantRefusals(
-  { observer, timing, answerers: by }: Pick<HostParts, 'observer' | 'timing' | 'answerers'>,
+  { observer, timing }: Pick<HostParts, 'observer' | 'timing'>,
   { claims, sagaId }: SealedSaga,
   news: ReadonlyMap<string, ClientAnswer>,
 ): void {
   const afterMs = timing.clock() - claims.iat;
-  if (afterMs >= by.instantRefusals.withinMs) return;
+  if (afterMs >= instantMs) return;
   for (const [stepId, answer] of news) {
     const action = refusalOf(answer);
     if (action !== undefined)
@@ -19,15 +22,15 @@ export function reportInstantRefusals(
 }
 
 /**
- * Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`.
+ * Replaces instant refusals by a "method not found" error, if the host treats them as `unsupported`.
  * @param afterMs - time from the question to the answers, in milliseconds
  */
 export function withoutInstantRefusals(
-  { instantRefusals: { withinMs, treatAs } }: Pick<Answerers, 'instantRefusals'>,
+  { instantRefusals }: Pick<Answerers, 'instantRefusals'>,
   afterMs: number,
   answers: ReadonlyMap<string, ClientAnswer>,
 ): ReadonlyMap<string, ClientAnswer> {
-  if (treatAs !== 'unsupported' || afterMs >= withinMs) return answers;
+  if (instantRefusals !== 'unsupported' || afterMs >= instantMs) return answers;
   const unsupported = { code: -32_601, message: 'Refused before a person could read it.' };
   return new Map(
     [...answers].map(([stepId, answer]) => [

@@ -73,7 +73,7 @@ function counterAdvice(tool: string): string {
 export function countsAllKeys({ guard, gate }: Pick<HostParts, 'guard' | 'gate'>): boolean {
   const { principal, requiresCaller, anonymous, starts } = gate;
   const isPerson = requiresCaller && anonymous.calls !== 'accept' && principal !== 'client-only';
-  const isKept = guard !== undefined && !guard.isInMemory && guard.onDown === 'closed';
+  const isKept = guard !== undefined && !guard.isInMemory;
   return isPerson && isKept && starts.key === undefined;
 }
 

@@ -1,5 +1,6 @@
 import { isPlainObject, isRecord } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
+import type { SagaStore } from '../model/saga-store.ts';
 import type { AnswererOptions, AuthOptions, SagaHostOptions } from '../model/host-options.ts';
 import type { SagaQueue } from '../model/queue-types.ts';
 import { assertClock } from './clock.ts';
@@ -14,7 +15,7 @@ import {
   hostNames,
   sourceNames,
 } from './known-options.ts';
-import { wholeDuration, wholeNumber } from './default-limits.ts';
+import { wholeDuration } from './default-limits.ts';
 
 const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
@@ -22,6 +23,7 @@ const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 export function assertHostOptions(options: SagaHostOptions): void {
   assertKnownOptions(options, hostNames, hostGroups);
   const {
+    name,
     audience,
     sagas,
     auth = {},
@@ -31,11 +33,8 @@ export function assertHostOptions(options: SagaHostOptions): void {
     studio,
     testing = {},
   } = options;
-  if (typeof audience !== 'string' || audience === '') {
-    throw optionError("audience: expected the name of this service, such as 'deployer'.", {
-      code: audience === undefined ? 'missing_option' : 'invalid_option',
-    });
-  }
+  assertName('name', name);
+  if (audience !== undefined) assertName('audience', audience);
   if (!Array.isArray(sagas))
     throw optionError('sagas: expected an array of results of saga(…).', {
       code: sagas === undefined ? 'missing_option' : 'invalid_option',
@@ -54,17 +53,23 @@ export function assertHostOptions(options: SagaHostOptions): void {
   assertKeys(options);
   assertAuth(auth);
   assertServices(options);
-  if (options.store !== undefined) assertStore('store', options.store);
-  assertGuard(options);
+  assertStore(options.store);
   assertQueue(queue, options);
   assertOutside(options);
   assertAnswerers(answerers);
   assertHooks(options);
-  assertTasks(options);
+  assertConsents(options);
   assertCompensators(options);
   assertOneOf('testing.sealing', testing.sealing, ['auto', 'fast', 'portable']);
   assertFunction('testing.sleep', testing.sleep);
   if (testing.clock !== undefined) assertClock('testing.clock', testing.clock);
+}
+
+function assertName(option: string, name: unknown): void {
+  if (typeof name === 'string' && name !== '') return;
+  throw optionError(`${option}: expected the name of this service, such as 'deployer'.`, {
+    code: name === undefined ? 'missing_option' : 'invalid_option',
+  });
 }
 
 /** Returns the studio of a host. Throws TypeError without one. */
@@ -75,24 +80,23 @@ export function studioOf({ studio }: Pick<SagaHostOptions, 'studio'>): NonNullab
 }
 
 /** Keys of other forms are checked when they are read. */
-function assertKeys({ keys, outside }: SagaHostOptions): void {
+function assertKeys({ keys, url }: SagaHostOptions): void {
   if (!isKeySource(keys)) return;
   assertKnown('keys', keys, sourceNames);
-  const { load, tenantOf, links, refresh, maxTenants } = keys;
+  const { load, tenantOf, links, refresh } = keys;
   if (typeof load !== 'function') {
     throw optionError(
       'keys.load: expected a function that returns keys, such as async () => await readSecret().',
     );
   }
   assertFunction('keys.tenantOf', tenantOf);
-  if (outside !== undefined && tenantOf !== undefined && links === undefined) {
+  if (url !== undefined && tenantOf !== undefined && links === undefined) {
     throw optionError(
-      'keys.links: expected keys that seal the names of tenants in links, which `outside` requires with `tenantOf`. Make them with generateKey().',
+      'keys.links: expected keys that seal the names of tenants in links, which `url` requires with `tenantOf`. Make them with generateKey().',
       { code: 'missing_option' },
     );
   }
   if (refresh !== undefined) wholeDuration('keys.refresh', refresh);
-  if (maxTenants !== undefined) wholeNumber('keys.maxTenants', maxTenants);
 }
 
 function assertAuth({
@@ -116,25 +120,24 @@ function assertAuth({
 function assertAnswerers({ sampling, model, instantRefusals }: AnswererOptions): void {
   assertFunction('answerers.sampling', sampling);
   assertOneOf('answerers.model', model, ['accept']);
-  assertOneOf('answerers.instantRefusals.treatAs', instantRefusals?.treatAs, [
-    'refused',
-    'unsupported',
-  ]);
+  assertOneOf('answerers.instantRefusals', instantRefusals, ['refused', 'unsupported']);
 }
 
-function assertGuard({ guard, store }: SagaHostOptions): void {
-  if (guard === undefined) return;
-  assertOneOf('guard.onDown', guard.onDown, ['closed', 'open']);
-  assertStore('guard.store', guard.store ?? store);
-}
-
-function assertOutside({ outside, store }: SagaHostOptions): void {
-  if (outside === undefined) return;
-  const { url, webhooks = {} } = outside;
+function assertOutside({ url, webhooks, page, store }: SagaHostOptions): void {
+  if (url === undefined) {
+    for (const [name, option] of Object.entries({ webhooks, page }))
+      if (option !== undefined)
+        throw optionError(`${name}: requires \`url\`, the public URL of the server.`, {
+          code: 'missing_option',
+        });
+    return;
+  }
   if (typeof url !== 'function') publicUrl(url);
-  assertStore('outside.store', outside.store ?? store);
-  for (const [name, check] of Object.entries(webhooks))
-    assertFunction(`outside.webhooks.${name}`, check ?? null);
+  assertHasStore('url', store);
+  if (webhooks !== undefined && !isRecord(webhooks))
+    throw optionError('webhooks: expected an object of functions by their names.');
+  for (const [name, check] of Object.entries(webhooks ?? {}))
+    assertFunction(`webhooks.${name}`, check ?? null);
 }
 
 /**
@@ -147,16 +150,15 @@ export function publicUrl(url: unknown): string {
   // Links are secrets, and browsers say only to HTTPS and loopback which page sent a form.
   if (protocol !== 'https:' && !(protocol === 'http:' && loopback.test(hostname))) {
     throw optionError(
-      "outside.url: expected the public URL of the server, such as 'https://shop.example'. HTTP is allowed only on loopback.",
+      "url: expected the public URL of the server, such as 'https://shop.example'. HTTP is allowed only on loopback.",
     );
   }
-  if (/[?#]/.test(text))
-    throw optionError('outside.url: expected a URL without a query or a fragment.');
+  if (/[?#]/.test(text)) throw optionError('url: expected a URL without a query or a fragment.');
   return text.replace(/\/+$/, '');
 }
 
 /** Without a guard, the client and the queue would both run a turn. */
-function assertQueue(queue: SagaQueue | undefined, { guard, store }: SagaHostOptions): void {
+function assertQueue(queue: SagaQueue | undefined, { store }: SagaHostOptions): void {
   if (queue === undefined) return;
   if (!hasMethods(queue, ['send'])) {
     throw optionError(
@@ -165,37 +167,35 @@ function assertQueue(queue: SagaQueue | undefined, { guard, store }: SagaHostOpt
   }
   for (const name of ['remove', 'wake', 'start', 'receive'] as const)
     assertFunction(`queue.${name}`, queue[name]);
-  if ((guard?.store ?? store) !== undefined) return;
-  throw optionError(
-    'queue: requires a store. Set store: memoryStore() for one process, or a shared store for a fleet (docs/operate/stores.md).',
-  );
+  assertHasStore('queue', store);
 }
 
-function assertTasks({ tasks, anonymous, starts, shortTokens, store: all }: SagaHostOptions): void {
+function assertConsents({ anonymous, starts, shortTokens, store }: SagaHostOptions): void {
   assertOneOf('starts.unkeyed', starts?.unkeyed, ['handshake', 'run']);
   assertFunction('starts.key', starts?.key);
   for (const [what, consent] of Object.entries(anonymous ?? {}))
     assertOneOf(`anonymous.${what}`, consent, ['accept']);
-  const { store } = tasks ?? {};
   if (shortTokens !== undefined && typeof shortTokens !== 'boolean')
     throw optionError('shortTokens: expected true, or false.');
-  if (shortTokens === true && all === undefined) {
-    throw optionError('shortTokens: requires the option `store`, which keeps their states.', {
-      code: 'missing_option',
-    });
-  }
-  if (store !== undefined) assertStore('tasks.store', store);
+  if (shortTokens === true) assertHasStore('shortTokens', store);
+}
+
+function assertHasStore(option: string, store: SagaStore | undefined): void {
+  if (store !== undefined) return;
+  throw optionError(
+    `${option}: requires a store. Set store: memoryStore() for one process, or a shared store for a fleet (docs/operate/stores.md).`,
+    { code: 'missing_option' },
+  );
 }
 
 /**
  * Throws for a store without its methods, which would fail each turn after its effects, or leave
  * the turn unguarded.
  */
-function assertStore(name: string, store: unknown): void {
-  if (hasMethods(store, storeMethods)) return;
+function assertStore(store: unknown): void {
+  if (store === undefined || hasMethods(store, storeMethods)) return;
   throw optionError(
-    `${name}: expected memoryStore() for one process, or that of a database for a fleet, such as redisStore(client) of @mcp-saga/redis.${callHint(store)}`,
-    { code: store === undefined ? 'missing_option' : 'invalid_option' },
+    `store: expected memoryStore() for one process, or that of a database for a fleet, such as redisStore(client) of @mcp-saga/redis.${callHint(store)}`,
   );
 }
 

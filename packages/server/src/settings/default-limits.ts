@@ -9,12 +9,12 @@ export const defaultHostLimits: Readonly<Record<keyof HostLimits, number>> = {
   maxTokenBytes: 64 * 1024,
   maxJournalEntries: 10_000,
   maxCommands: 100_000,
-  maxKeptBytesPerSaga: 16 * mebibyte,
-  maxKeptBytesPerPrincipal: 256 * mebibyte,
+  maxKeptBytes: 256 * mebibyte,
   tokenTtl: 60 * 60 * 1000,
   maxLifetime: 7 * 24 * 60 * 60 * 1000,
   turnBudget: 25_000,
   maxHold: 20_000,
+  lease: 60_000,
   hookTimeout: 10_000,
 };
 
@@ -28,22 +28,24 @@ export function resolveHostLimits(limits: Partial<HostLimits> = {}): ResolvedLim
     // `undefined` must not remove a limit.
     if (value !== undefined) resolved[name] = checked(name, value);
   }
-  const { maxTokenBytes } = resolved;
+  const { maxTokenBytes, maxKeptBytes } = resolved;
   return {
     ...resolved,
     maxInflatedBytes: 16 * maxTokenBytes,
     maxAnswerBytes: 4 * maxTokenBytes,
+    maxKeptBytesPerSaga: Math.min(maxKeptBytes, 16 * mebibyte),
   };
 }
 
 /** Limits that are times. */
-const times = new Set(['tokenTtl', 'maxLifetime', 'turnBudget', 'maxHold', 'hookTimeout']);
+const times = new Set(['tokenTtl', 'maxLifetime', 'turnBudget', 'maxHold', 'lease', 'hookTimeout']);
 
 function checked(name: string, value: Duration): number {
   const path = `limits.${name}`;
   if (!times.has(name)) return wholeNumber(path, value);
   // Tokens contain whole milliseconds.
-  if (name === 'tokenTtl' || name === 'maxLifetime') return wholeDuration(path, value);
+  if (name === 'tokenTtl' || name === 'maxLifetime' || name === 'lease')
+    return wholeDuration(path, value);
   return (name === 'maxHold' ? delayOption : durationOption)(path, value);
 }
 

@@ -61,7 +61,8 @@ const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 *
 
 const defaultRefreshMs = 5 * 60_000;
 
-const defaultMaxTenants = 1_000;
+/** Tenants with loaded keys. The least recently used keys are dropped. */
+export const maxTenants = 10_000;
 
 /**
  * Makes the sealers of a host, by default of `SAGA_KEYS`. Throws SealError `keys` with the position
@@ -102,7 +103,7 @@ function sealersOf(ring: KeyRing, { audience, limits, clock, implementation }: K
 }
 
 function loadedKeys(source: KeySource, parts: KeysParts): Keys {
-  const { refresh = defaultRefreshMs, maxTenants = defaultMaxTenants } = source;
+  const { refresh = defaultRefreshMs } = source;
   const refreshMs = wholeDuration('keys.refresh', refresh);
   const { clock, onError } = parts;
   // Checks the audience and the limits at the start, and makes saga IDs.
@@ -137,7 +138,7 @@ function loadedKeys(source: KeySource, parts: KeysParts): Keys {
     return { ...keys, source: { ofCaller, tenants: undefined } };
   }
   const links = linkSealer(source, parts);
-  const known = new Tenants(maxTenants);
+  const known = new Tenants();
   const made = (tenant: string): Tenant => {
     const loaded = loaderOf(tenant);
     return { loaded, keys: { ...following(loaded), tenant, ...present({ links }) } };
@@ -181,21 +182,14 @@ interface Tenant {
 }
 
 /** Tenants by name, up to a number. The last entry is the most recently used. */
-class Tenants extends Map<string, Tenant> {
-  readonly #most: number;
-
-  constructor(most: number) {
-    super();
-    this.#most = most;
-  }
-
+export class Tenants extends Map<string, Tenant> {
   /** Returns a tenant, and makes an unknown one. */
   use(name: string, make: (name: string) => Tenant): Tenant {
     const tenant = this.get(name) ?? make(name);
     this.delete(name);
     this.set(name, tenant);
     const [oldest] = this.keys();
-    if (this.size > this.#most && oldest !== undefined) this.delete(oldest);
+    if (this.size > maxTenants && oldest !== undefined) this.delete(oldest);
     return tenant;
   }
 }

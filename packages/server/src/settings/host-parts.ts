@@ -12,13 +12,10 @@ import type { Awaitable, Program, Services } from '@mcp-saga/core';
 import type {
   AnonymousOptions,
   AuthOptions,
-  GuardOptions,
-  InstantRefusalOptions,
   TestingOptions,
   SagaHostOptions,
   Sampling,
   StartOptions,
-  OutsideOptions,
 } from '../model/host-options.ts';
 import type { ResolvedLimits } from '../model/host-limits.ts';
 import { Registry, servedAs } from './registry.ts';
@@ -33,7 +30,7 @@ import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
-import { delayOption, resolveHostLimits, wholeDuration } from './default-limits.ts';
+import { resolveHostLimits } from './default-limits.ts';
 import { warningsOfUnits } from './unitless-durations.ts';
 import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
@@ -45,19 +42,6 @@ import { principalOfUser } from './user-principal.ts';
 
 /** Names of tools that every client and model takes. MCP allows dots and 128 characters. */
 const toolName = /^[\w-]{1,64}$/;
-
-/** Completed options for instant refusals. */
-export interface InstantRefusals extends Required<Pick<InstantRefusalOptions, 'treatAs'>> {
-  readonly withinMs: number;
-}
-
-/** Completes the options for instant refusals. Throws RangeError for an invalid `within`. */
-function toInstantRefusals({
-  within = 1_000,
-  treatAs = 'refused',
-}: InstantRefusalOptions = {}): InstantRefusals {
-  return { withinMs: delayOption('answerers.instantRefusals.within', within), treatAs };
-}
 
 /** Checks of a caller before a turn. */
 export interface Gate {
@@ -73,8 +57,8 @@ export interface Gate {
   readonly rejectIssuedBefore: number | undefined;
 }
 
-/** Guard, the treatment of requests while it is down, and the queue, which relies on the guard. */
-export interface GuardAccess extends Required<Pick<GuardOptions, 'onDown'>> {
+/** The guard of a host with a store, and the queue, which relies on it. */
+export interface GuardAccess {
   readonly turns: SagaGuard;
   /** `true` if the guard keeps its records in this process: they need no encryption. */
   readonly isInMemory: boolean;
@@ -83,9 +67,10 @@ export interface GuardAccess extends Required<Pick<GuardOptions, 'onDown'>> {
 }
 
 /** Pages, webhooks, and the store of answers from outside. */
-export interface OutsideAccess extends Required<Omit<OutsideOptions, 'url' | 'page'>> {
+export interface OutsideAccess extends Required<Pick<SagaHostOptions, 'webhooks'>> {
+  readonly store: SagaStore;
   /**
-   * Returns the public URL, without a slash at the end. Throws TypeError if `outside.url` returns
+   * Returns the public URL, without a slash at the end. Throws TypeError if the option `url` returns
    * another value.
    */
   readonly url: () => string;
@@ -130,7 +115,7 @@ export interface Observer {
 export interface Answerers {
   readonly sampling: Sampling | undefined;
   readonly model: 'accept' | undefined;
-  readonly instantRefusals: InstantRefusals;
+  readonly instantRefusals: 'refused' | 'unsupported';
 }
 
 /** Optional dialects of a host, and answers from outside. */
@@ -164,10 +149,18 @@ export interface HostParts {
 }
 
 /** Checks and completes the options of a host. Throws TypeError or RangeError. */
-export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'> {
-  assertHostOptions(given);
-  const options = withStore(given);
-  const { audience, auth = {}, guard, queue, answerers = {}, studio, testing = {} } = options;
+export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services'> {
+  assertHostOptions(options);
+  const {
+    name,
+    audience = name,
+    auth = {},
+    store,
+    queue,
+    answerers = {},
+    studio,
+    testing = {},
+  } = options;
   const telemetry = studio?.telemetry(options.telemetry) ?? options.telemetry;
   const { clock: now = Date.now } = testing;
   // Tokens contain whole milliseconds, but performance.now() returns fractions.
@@ -178,13 +171,13 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   const isTrial = develops || environment === 'test';
   const log = consoleLog({ development: develops, advises, clock });
   const limits = resolveHostLimits(options.limits);
-  const { turnBudget } = limits;
+  const { turnBudget, lease: leaseMs } = limits;
   const { hooks: own = {} } = options;
   const hooks = guardedHooks(own, log, limits.hookTimeout);
   const warn = hooks.onWarning;
   const ofNode = warningOfNode(Object(Reflect.get(globalThis, 'process')) as RuntimeProcess);
   if (ofNode !== undefined) warn(ofNode);
-  if (develops) warningsOfUnits(given).forEach((warning) => warn(warning));
+  if (develops) warningsOfUnits(options).forEach((warning) => warn(warning));
   const keys = toKeys(options, {
     audience,
     limits,
@@ -193,43 +186,40 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
     ring: { ...present({ environment }), warn },
     onError: hooks.onError,
   });
-  const leaseMs = wholeDuration('guard.lease', guard?.lease ?? 60_000);
   const registry = guardedRegistry(options);
-  const stores = [options.store, guard?.store, options.tasks?.store, options.outside?.store];
-  for (const one of stores) if (one !== undefined) followClock(one, clock);
-  if (guard?.store?.remembersSince?.(clock()) !== undefined && !isTrial) {
+  if (store !== undefined) followClock(store, clock);
+  if (store?.remembersSince?.(clock()) !== undefined && !isTrial) {
     warn(
       "After a restart, the store refuses older tokens: share a store, or set memoryStore({ olderTokens: 'accept' }).",
     );
   }
-  if (guard !== undefined && leaseMs < turnBudget) {
+  if (store !== undefined && leaseMs < turnBudget) {
     warn(
-      `guard.lease (${leaseMs} ms) is less than limits.turnBudget (${turnBudget} ms): a repeated request could run the ` +
-        'steps of a request that is still running. Raise guard.lease.',
+      `limits.lease (${leaseMs} ms) is less than limits.turnBudget (${turnBudget} ms): a repeated request could run the ` +
+        'steps of a request that is still running. Raise limits.lease.',
     );
   }
-  const isHooked = guard?.store !== undefined && registry.all.some(({ reuse }) => reuse !== 'ok');
+  const isHooked = store !== undefined && registry.all.some(({ reuse }) => reuse !== 'ok');
   if (develops && own.onSuspended !== undefined && !isHooked) {
     warn("hooks.onSuspended is never called: it needs a store, and a saga without reuse: 'ok'.");
   }
   for (const program of advises ? registry.current : []) {
-    const { name } = program;
-    if (servedAs(program) === 'tool' && !toolName.test(name)) {
+    if (servedAs(program) === 'tool' && !toolName.test(program.name)) {
       warn(
-        `The name of saga '${name}' is no tool name for many clients and models, which then refuse all tools. Use letters, digits, ` +
+        `The name of saga '${program.name}' is no tool name for many clients and models, which then refuse all tools. Use letters, digits, ` +
           `'_' and '-', at most 64. See ${troubleshootingLink('a-client-refuses-the-tools')}`,
       );
     }
   }
   const unwoken = registry.current
     .filter(({ reuse }) => reuse === 'ok')
-    .map(({ name }) => `'${name}'`);
+    .map((program) => `'${program.name}'`);
   if (queue !== undefined && unwoken.length > 0) {
     warn(
       `The queue does not wake ${unwoken.join(', ')}, because of reuse: 'ok': nobody knows which of the tokens counts.`,
     );
   }
-  const { anonymous = {}, shortTokens = true, store } = options;
+  const { anonymous = {}, shortTokens = true } = options;
   return {
     audience,
     registry,
@@ -246,10 +236,9 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       rateLimit: auth.rateLimit ?? (() => true),
       rejectIssuedBefore: auth.rejectIssuedBefore,
     },
-    guard: guard?.store && {
-      turns: guardOn(guard.store),
-      isInMemory: isInMemory(guard.store),
-      onDown: guard.onDown ?? 'closed',
+    guard: store && {
+      turns: guardOn(store),
+      isInMemory: isInMemory(store),
       queue: queue && guardedQueue(queue, limits.hookTimeout, hooks.onError),
     },
     timing: {
@@ -277,7 +266,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
     answerers: {
       sampling: answerers.sampling,
       model: answerers.model,
-      instantRefusals: toInstantRefusals(answerers.instantRefusals),
+      instantRefusals: answerers.instantRefusals ?? 'refused',
     },
     offers: {
       tasks: toTaskSettings(options, warn),
@@ -287,26 +276,12 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   };
 }
 
-function toOutside({ outside, auth, audience }: SagaHostOptions): OutsideAccess | undefined {
-  if (outside?.store === undefined) return undefined;
-  const { url: given, store, webhooks = {} } = outside;
-  const page = toPageSettings(audience, outside.page);
+function toOutside(options: SagaHostOptions): OutsideAccess | undefined {
+  const { name, url: given, store, webhooks = {}, auth } = options;
+  if (given === undefined || store === undefined) return undefined;
+  const page = toPageSettings(name, options.page);
   const url = (): string => publicUrl(typeof given === 'function' ? given() : given);
   return { url, store, webhooks, page, mayAnswer: auth?.mayAnswer };
-}
-
-/** Fills in the parts of the option `store`. */
-function withStore(options: SagaHostOptions): SagaHostOptions {
-  const { store, guard, tasks, outside, sagas } = options;
-  if (store === undefined) return options;
-  const hasTasks = tasks !== undefined || sagas.some(({ task }) => task !== undefined);
-  return {
-    ...options,
-    // A part may be undefined: without its guard, the host would run sagas unguarded.
-    guard: { ...guard, store: guard?.store ?? store },
-    ...(hasTasks ? { tasks: { ...tasks, store: tasks?.store ?? store } } : {}),
-    ...present({ outside: outside && { ...outside, store: outside.store ?? store } }),
-  };
 }
 
 /** `true` if each token of a saga counts once. A program without code is guarded if possible. */
@@ -335,10 +310,16 @@ export function silentAt(host: HostParts, now: number): HostParts {
   };
 }
 
-function guardedRegistry({ sagas, guard, compensators }: SagaHostOptions): Registry {
+function guardedRegistry({ sagas, store, compensators }: SagaHostOptions): Registry {
   const registry = new Registry(sagas, compensators);
   for (const saga of registry.all) {
-    if (saga.needsStore === true && guard === undefined) {
+    if (store === undefined && saga.task === 'require') {
+      throw optionError(
+        `Saga '${saga.name}' only runs as a task, which needs a store. Set store: memoryStore() for one process, or a shared store for a fleet (docs/operate/stores.md).`,
+        { code: 'missing_option' },
+      );
+    }
+    if (saga.needsStore === true && store === undefined) {
       throw optionError(
         `Saga '${saga.name}' needs a store. Set store: memoryStore() for one process, or a shared store for a fleet ` +
           "(docs/operate/stores.md); or declare reuse: 'ok' if reusing older tokens does no harm.",

@@ -2,15 +2,11 @@ import { didYouMean, nearestName, optionError, type NamesOf } from '@mcp-saga/co
 import type {
   AnswererOptions,
   AuthOptions,
-  GuardOptions,
-  OutsideOptions,
-  InstantRefusalOptions,
   KeySource,
   AnonymousOptions,
   SagaHostOptions,
   StartOptions,
   StepDefaults,
-  TaskOptions,
   TestingOptions,
 } from '../model/host-options.ts';
 import type { HostHooks } from '../model/hooks.ts';
@@ -26,16 +22,17 @@ import { defaultHostLimits } from './default-limits.ts';
 export const hostNames: NamesOf<SagaHostOptions> = {
   sagas: true,
   keys: true,
+  name: true,
   audience: true,
   auth: true,
   services: true,
   store: true,
-  guard: true,
-  outside: true,
+  url: true,
+  webhooks: true,
+  page: true,
   queue: true,
   answerers: true,
   compensators: true,
-  tasks: true,
   anonymous: true,
   starts: true,
   steps: true,
@@ -74,27 +71,12 @@ export const sourceNames: NamesOf<KeySource> = {
   tenantOf: true,
   links: true,
   refresh: true,
-  maxTenants: true,
 };
 
-const guardNames: NamesOf<GuardOptions> = { store: true, lease: true, onDown: true };
-const outsideNames: NamesOf<OutsideOptions> = {
-  url: true,
-  store: true,
-  webhooks: true,
-  page: true,
-};
 const answererNames: NamesOf<AnswererOptions> = {
   sampling: true,
   model: true,
   instantRefusals: true,
-};
-const refusalNames: NamesOf<InstantRefusalOptions> = { within: true, treatAs: true };
-const taskNames: NamesOf<TaskOptions> = {
-  store: true,
-  ttl: true,
-  maxIdLength: true,
-  pollInterval: true,
 };
 const anonymousNames: NamesOf<AnonymousOptions> = {
   calls: true,
@@ -148,10 +130,7 @@ export type Groups = { readonly [group: string]: { readonly [name: string]: true
  */
 export const hostGroups: Groups = {
   auth: authNames,
-  guard: guardNames,
-  outside: outsideNames,
   answerers: answererNames,
-  tasks: taskNames,
   anonymous: anonymousNames,
   starts: startNames,
   steps: stepNames,
@@ -170,8 +149,6 @@ export function assertKnownOptions(options: object, names: object, groups: Group
   assertKnown('', options, names, new Map(leaves));
   for (const [group, inner] of Object.entries(groups))
     assertKnown(group, Reflect.get(options, group), inner);
-  const { answerers } = options as Pick<SagaHostOptions, 'answerers'>;
-  assertKnown('answerers.instantRefusals', answerers?.instantRefusals, refusalNames);
 }
 
 /**
@@ -205,13 +182,6 @@ export function assertKnown(
       'createSagaHost has no `auth.authenticate`: serveSagas authenticates requests. Pass the user of a call as `caller: { user }` to the ' +
         'methods of the host.',
       { code: 'unknown_option' },
-    );
-  if (group === 'guard' && typeof Reflect.get(given, 'write') === 'function')
-    throw optionError(
-      'guard takes options, not a store. Write `store: …` for the store of the host.',
-      {
-        code: 'unknown_option',
-      },
     );
   const nearest = nearestName(other, [...known, ...(elsewhere?.keys() ?? [])]);
   const meant =

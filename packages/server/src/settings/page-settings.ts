@@ -12,18 +12,16 @@ export interface PageSettings extends Required<Omit<PageOptions, 'logo' | 'words
 const pageNames: NamesOf<PageOptions> = { name: true, lang: true, words: true, logo: true };
 
 /**
- * Fills in the defaults of the option `outside.page`. Throws TypeError for a wrong value, so that
+ * Fills in the defaults of the option `page`. Throws TypeError for a wrong value, so that
  * a mistake is found at the start, and not by a person with a link.
  */
 export function toPageSettings(service: string, page: PageOptions = {}): PageSettings {
-  assertKnown('outside.page', page, pageNames);
+  assertKnown('page', page, pageNames);
   const { name = service, lang = 'en', words = {}, logo } = page;
-  if (isBlank(name)) throw optionError('outside.page.name: expected the name of the service.');
+  if (isBlank(name)) throw optionError('page.name: expected the name of the service.');
   // A mark of the language in HTML, such as `pt-BR`.
   if (typeof lang !== 'string' || !/^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i.test(lang))
-    throw optionError(
-      "outside.page.lang: expected the tag of a language, such as 'de' or 'pt-BR'.",
-    );
+    throw optionError("page.lang: expected the tag of a language, such as 'de' or 'pt-BR'.");
   assertWords(words);
   if (logo !== undefined) assertLogo(logo);
   return { name, lang, words: { ...defaultPageWords, ...words }, logo };
@@ -35,20 +33,20 @@ function isBlank(text: unknown): boolean {
 
 function assertWords(words: NonNullable<PageOptions['words']>): void {
   if (typeof words !== 'object' || words === null)
-    throw optionError('outside.page.words: expected an object of texts by their names.');
+    throw optionError('page.words: expected an object of texts by their names.');
   for (const [name, text] of Object.entries(words)) {
     if (!Object.hasOwn(defaultPageWords, name)) {
       const names = Object.keys(defaultPageWords);
       throw optionError(
-        `outside.page.words has no text '${name}'.${didYouMean(nearestName(name, names))} Texts: ${names.join(', ')}.`,
+        `page.words has no text '${name}'.${didYouMean(nearestName(name, names))} Texts: ${names.join(', ')}.`,
       );
     }
     // A button or a title without a text would hide what a click decides.
-    if (isBlank(text)) throw optionError(`outside.page.words.${name}: expected a text.`);
+    if (isBlank(text)) throw optionError(`page.words.${name}: expected a text.`);
     const places = placesOf(defaultPageWords[name as keyof PageWords]);
     if (placesOf(text).join() === places.join()) continue;
     throw optionError(
-      `outside.page.words.${name}: expected a text with ${places.join(' and ') || 'no {value}'}.`,
+      `page.words.${name}: expected a text with ${places.join(' and ') || 'no {value}'}.`,
     );
   }
 }
@@ -70,6 +68,6 @@ function assertLogo(logo: unknown): void {
   // `href` has no dot segments, which the browser removes before it asks the policy.
   if (logoData.test(text) || (logoUrl.test(text) && new URL(text).href === text)) return;
   throw optionError(
-    'outside.page.logo: expected an absolute HTTPS URL of an image without a query, or a URL such as data:image/png;base64,….',
+    'page.logo: expected an absolute HTTPS URL of an image without a query, or a URL such as data:image/png;base64,….',
   );
 }

@@ -1,58 +1,31 @@
-import { optionError } from '@mcp-saga/core/shared';
+import type { SagaHostOptions } from '../model/host-options.ts';
 import type { SagaStore } from '../model/saga-store.ts';
-import type { AnonymousOptions, TaskOptions } from '../model/host-options.ts';
-import { wholeDuration } from './default-limits.ts';
 
-/**
- * Maximum length of a task ID, in characters. Clients send it in a header, which proxies truncate
- * or reject at 8 KiB.
- */
-export const maxTaskIdLength = 4_096;
-
-/** Completed options of tasks. */
+/** What a host that offers tasks needs for them. */
 export interface TaskSettings {
-  readonly store: SagaStore | undefined;
-  readonly ttl: number;
-  readonly pollInterval: number;
-  readonly maxIdLength: number;
+  readonly store: SagaStore;
   readonly acceptsAnonymous: boolean;
 }
 
-/**
- * Completes the options. Returns undefined if no caller is offered tasks. Throws RangeError for
- * invalid options.
- */
+/** Returns undefined if no caller is offered tasks. */
 export function toTaskSettings(
-  host: {
-    readonly tasks?: TaskOptions;
-    readonly anonymous?: AnonymousOptions;
-    readonly auth?: { readonly principal?: unknown };
-    readonly sagas: readonly { readonly task: unknown }[];
-  },
+  { store, anonymous, auth, sagas }: SagaHostOptions,
   warn: (message: string) => void,
 ): TaskSettings | undefined {
-  const { tasks, anonymous, auth, sagas } = host;
-  const settings = {
-    store: tasks?.store,
-    ttl: wholeDuration('tasks.ttl', tasks?.ttl ?? 24 * 60 * 60 * 1000),
-    pollInterval: wholeDuration('tasks.pollInterval', tasks?.pollInterval ?? 1_000),
-    maxIdLength: idLength(tasks?.maxIdLength ?? 128),
-    acceptsAnonymous: anonymous?.tasks === 'accept',
-  };
-  const isOffered = tasks !== undefined || settings.acceptsAnonymous;
-  if (!isOffered && sagas.every(({ task }) => task === undefined)) return undefined;
-  if (settings.acceptsAnonymous || auth?.principal !== undefined) return settings;
+  const acceptsAnonymous = anonymous?.tasks === 'accept';
+  const isMeant = sagas.some(({ task }) => task !== undefined);
+  if (store === undefined) {
+    if (isMeant)
+      warn(
+        'Tasks are not offered: they need a store. Set store: memoryStore(), or that of a database.',
+      );
+    return undefined;
+  }
+  if (!isMeant && !acceptsAnonymous) return undefined;
+  if (acceptsAnonymous || auth?.principal !== undefined) return { store, acceptsAnonymous };
   warn(
     'Tasks are not offered: without authentication, a task ID alone gives access to its result. Set auth: { principal } or, for serveSagas, auth: { authenticate }, ' +
       "or anonymous: { tasks: 'accept' } to allow this.",
   );
   return undefined;
-}
-
-function idLength(length: number): number {
-  if (!Number.isSafeInteger(length) || length < 1 || length > maxTaskIdLength)
-    throw optionError(`tasks.maxIdLength must be a whole number from 1 to ${maxTaskIdLength}.`, {
-      type: RangeError,
-    });
-  return length;
 }

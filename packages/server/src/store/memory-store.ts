@@ -37,7 +37,7 @@ const optionNames: NamesOf<MemoryStoreOptions> = { olderTokens: true, clock: tru
  * @throws TypeError for an unknown option, or one of the wrong type
  * @example
  * ```ts
- * const host = createSagaHost({ sagas: [], audience: 'shop', store: memoryStore() });
+ * const host = createSagaHost({ sagas: [], name: 'shop', store: memoryStore() });
  * ```
  */
 export function memoryStore(

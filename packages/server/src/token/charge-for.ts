@@ -4,7 +4,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 
 /**
  * Returns who pays for what a store keeps of a saga: its principal, by digest. All kinds of entries
- * count for one limit, `limits.maxKeptBytesPerPrincipal`. Undefined for anonymous callers: all of
+ * count for one limit, `limits.maxKeptBytes`. Undefined for anonymous callers: all of
  * them would share one limit.
  * @param isLimited - `false` if the entry must be written whatever the principal has stored
  */
@@ -15,5 +15,5 @@ export async function chargeFor(
 ): Promise<Charge | undefined> {
   if (principal === null) return undefined;
   const to = await digestText(tenant === undefined ? principal : canonicalize([tenant, principal]));
-  return isLimited ? { to, limit: limits.maxKeptBytesPerPrincipal } : { to };
+  return isLimited ? { to, limit: limits.maxKeptBytes } : { to };
 }

@@ -67,7 +67,7 @@ const compressStructureFrom = 256;
 
 /** Seals a saga for a purpose, with `further` streams behind its own. */
 export async function sealSagaAs(
-  purpose: 'token' | 'cancel' | 'task' | 'handle' | 'wake' | 'start',
+  purpose: 'token' | 'cancel' | 'handle' | 'wake' | 'start',
   sealer: Sealer,
   saga: SealedSaga,
   further: readonly Stream[] = [],

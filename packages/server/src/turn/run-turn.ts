@@ -169,8 +169,6 @@ class TurnRun {
         const ended = { ...factsOf(this.#request.saga), compensated: [], uncompensated: [] };
         return this.#reported({ status: 'failed', error, ...ended });
       }
-      const { holder } = this.#request;
-      if (holder.kind === 'store') await holder.beforeContinueAs(this.#request.program as Program);
     }
   }
 

@@ -88,7 +88,6 @@ export class Lease {
   #waits = 0;
   #isAwaited = false;
   #isBehind = false;
-  /** Undefined while the guard is down. */
   #fence: Fence | undefined;
   /** Renews the lease while the turn runs. */
   #renewals: ReturnType<typeof setInterval> | undefined;
@@ -162,7 +161,6 @@ export class Lease {
     for (; ; this.#waits += 1) {
       const { awaits = false } = request;
       const verdict = await this.#begin(guard, { ...this.#claim, ...(awaits ? { awaits } : {}) });
-      if (verdict === 'down') return { isAwaited: false, isBehind };
       if (verdict === 'conflict') throw new TokenRefused('used');
       if (verdict === 'full') throw guardFull(observer);
       if (verdict === 'busy') {
@@ -242,8 +240,6 @@ export class Lease {
       }),
     );
     if (isUnnamed && verdict === 'full') throw guardFull(this.#host.observer);
-    // Without a lease, the queue must not know of the saga: it might run the step beside this run.
-    if (verdict === 'down') return;
     if (typeof verdict === 'object' && 'run' in verdict) {
       const { run, interrupted } = verdict;
       this.#hold(interrupted === undefined ? run : undefined);
@@ -307,12 +303,9 @@ export class Lease {
     }
   }
 
-  /** Asks the guard for a turn. `down`: the guard cannot be asked, and the turn runs without it. */
-  async #begin({ turns, onDown }: GuardAccess, claim: GuardClaim): Promise<GuardVerdict | 'down'> {
+  async #begin({ turns }: GuardAccess, claim: GuardClaim): Promise<GuardVerdict> {
     const { observer, timing } = this.#host;
-    const asked = askGuard(observer, () => turns.begin({ now: timing.clock(), ...claim }));
-    const verdict = await (onDown === 'closed' ? asked : asked.catch(() => 'down' as const));
-    return verdict;
+    return await askGuard(observer, () => turns.begin({ now: timing.clock(), ...claim }));
   }
 
   /** Holds a lease, and renews it until it is let go. */
@@ -421,10 +414,8 @@ export class Lease {
     const guard = this.#guard;
     await this.#stopRenewing();
     if (fence === undefined || guard === undefined) return;
-    const asked = askGuard(this.#host.observer, () => keep(fence, guard));
-    // With `onDown: 'open'`, a response counts without the guard.
-    const isKept = guard.onDown === 'closed' ? asked : asked.catch(() => true);
-    if ((await isKept) === false) throw this.#overtaken();
+    const isKept = await askGuard(this.#host.observer, () => keep(fence, guard));
+    if (isKept === false) throw this.#overtaken();
   }
 
   /**

@@ -86,7 +86,7 @@ const answers = [
 /** A host, and a good token before the first or the second question. */
 async function opened(turns: number): Promise<Opened> {
   const clock = testClock();
-  const opening = hostOf(varied, { clock, guard: { store: memoryStore({ clock }) } });
+  const opening = hostOf(varied, { clock, store: memoryStore({ clock }) });
   const { host, told } = opening;
   let turn = suspended(await host.start('varied', {}, anonymous));
   if (turns > 1) turn = suspended(await host.resume(turn.token, answers.slice(0, 1), anonymous));

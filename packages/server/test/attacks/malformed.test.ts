@@ -124,7 +124,8 @@ const sealer: Sealer = createSealer({
 function guardedHost(hooks: SagaHostOptions['hooks'] = {}): TestHost {
   const clock = testClock();
   return hostOf(builds, {
-    guard: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
+    shortTokens: false,
     clock,
     hooks: { onTurn: () => undefined, ...hooks },
   });

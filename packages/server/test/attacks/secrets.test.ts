@@ -109,10 +109,7 @@ describe.each(ways)('a token of $name', (way) => {
     const names = Object.keys(hooksInto(nothingTold()));
     const hooks = Object.fromEntries(names.map((hook) => [hook, note])) as HostHooks;
     for (const program of [deploys(), fails()]) {
-      const server = comparedHost([program], {
-        hooks,
-        guard: { store: memoryStore({ clock: () => start }) },
-      });
+      const server = comparedHost([program], { hooks, store: memoryStore({ clock: () => start }) });
       const token = await way.begin(server);
       for (const use of uses) {
         await way.goOn(server, use(token), answers);
@@ -164,12 +161,10 @@ test('[T5] [T13] an error of a guard is reported without the token', async () =>
     throw Object.assign(new Error('The store is down'), { given });
   };
   const { host } = hostOf(deploys(), {
-    guard: {
-      store: storeWithGuard(
-        () => ({ begin: failing, finish: failing, claim: failing }),
-        memoryStore({ clock: () => start }),
-      ),
-    },
+    store: storeWithGuard(
+      () => ({ begin: failing, finish: failing, claim: failing }),
+      memoryStore({ clock: () => start }),
+    ),
     hooks: hooksInto(told),
     clock: testClock(),
   });

@@ -30,8 +30,8 @@ function hostOf() {
   const host = createHostCore({
     sagas: [asking],
     keys: generateKey(),
-    audience: 'asking',
-    guard: { store: memoryStore() },
+    name: 'asking',
+    store: memoryStore(),
     hooks: { onReject: ({ reason }) => void rejected.push(reason) },
   });
   return { host, ran, rejected };
@@ -106,7 +106,7 @@ test('[W4] ignores a repeated answer that exceeds a lowered limit', async () => 
     createHostCore({
       sagas: [two],
       keys,
-      audience: 'two',
+      name: 'two',
       limits: { maxTokenBytes },
       hooks: { onIgnoredAnswer: ({ stepId }) => void ignored.push(stepId) },
     });

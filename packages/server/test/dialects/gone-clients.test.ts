@@ -56,8 +56,8 @@ class Shop {
     const clock = Object.assign(() => Date.now(), { now: 0 });
     // Hooks without a queue.
     const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-    const guard = { store: memoryStore({ clock }) };
-    return hostOf(served, { clock, guard, hooks, ...options }).host;
+    const store = memoryStore({ clock });
+    return hostOf(served, { clock, store, hooks, ...options }).host;
   }
 
   /** Asks a person who does not answer before `answer` resolves. */

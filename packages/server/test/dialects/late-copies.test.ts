@@ -81,7 +81,7 @@ describe.each(clients)('a client of $name', ({ begin, poll, answer, refused }) =
     const clock = testClock();
     const host = comparedHost([deploys], {
       clock,
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       limits: { maxHold: 0, tokenTtl: 10 * hour },
     });
     return { host, clock, did };

@@ -94,7 +94,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       const store = memoryStore({ clock });
       // Hooks without a queue.
       const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-      const made = hostOf(holding(world, reuse), { clock, guard: { store }, hooks });
+      const made = hostOf(holding(world, reuse), { clock, store, hooks });
       const connection = await connect(made.host);
       const asked = deferred<undefined>();
       answerBy(connection.client, {
@@ -180,7 +180,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* elicit('which', { message: 'Which?', schema: Empty });
       return yield* continueAs(held, {});
     });
-    const made = hostOf([calls, held], { clock, guard: { store: memoryStore({ clock }) }, hooks });
+    const made = hostOf([calls, held], { clock, store: memoryStore({ clock }), hooks });
     const connection = await connect(made.host);
     const left = new AbortController();
     answerBy(connection.client, {
@@ -207,7 +207,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       return 'done';
     });
     const connection = await connect(
-      hostOf(paging, { clock, guard: { store: memoryStore({ clock }) }, hooks }).host,
+      hostOf(paging, { clock, store: memoryStore({ clock }), hooks }).host,
     );
     const { nextResumeToken: resumeToken } = (await calling(connection, 'paging', {})) as {
       readonly nextResumeToken: string;
@@ -282,7 +282,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* step('ship', () => world.do('shipped'));
       return 'shipped';
     });
-    const { host } = hostOf(paying, { clock, guard: { store: memoryStore({ clock }) }, hooks });
+    const { host } = hostOf(paying, { clock, store: memoryStore({ clock }), hooks });
     const connection = await connect(host);
     const asked = deferred<undefined>();
     answerBy(connection.client, {

@@ -167,7 +167,7 @@ describe('a request state is rejected with a JSON-RPC error', () => {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       return target;
     });
-    const { host } = hostOf(once, { guard: { store: memoryStore({ clock: testClock() }) } });
+    const { host } = hostOf(once, { store: memoryStore({ clock: testClock() }) });
     const server = handlerOf(host);
     const requestState = await stateOf(host);
     const first = await round(server, call, { requestState, inputResponses });

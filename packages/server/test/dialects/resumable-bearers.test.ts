@@ -38,7 +38,7 @@ function served(
   did: string[] = [],
 ): Served {
   const { host, told } = hostOf(pays(did), {
-    guard: { store: memoryStore({ clock: testClock() }) },
+    store: memoryStore({ clock: testClock() }),
     anonymous: { calls: 'accept' },
     auth: { principal: () => ({ subject: by, client: 'app' }) },
     ...options,
@@ -115,13 +115,13 @@ test('[T14] ignores resumable requests of a client without authentication', asyn
 });
 
 test('[T14] rejects a token after the host accepts it no more, and the call continues', async () => {
-  const guard = { store: memoryStore({ clock: testClock() }) };
+  const store = memoryStore({ clock: testClock() });
   const open = served('nobody', {
-    guard,
+    store,
     anonymous: { calls: 'accept', resumableRequests: 'accept' },
   });
   const { requestState } = asked(await round(open, call, { capabilities: declared }));
-  const closed = served('nobody', { guard });
+  const closed = served('nobody', { store });
   expect(await resumed(closed, requestState)).toMatchObject(refused);
   expect(closed.told.rejections).toMatchObject([{ reason: 'principal' }]);
   const inputResponses = { target: accepted({ target: 'bob' }) };

@@ -46,7 +46,7 @@ class Work {
 function hostFor(program: Program): SagaHost {
   const { host } = hostOf(program, {
     clock: Object.assign(() => Date.now(), { now: 0 }),
-    guard: { store: memoryStore() },
+    store: memoryStore(),
     anonymous: { resumableRequests: 'accept' },
   });
   return host;

@@ -81,7 +81,7 @@ test('[W2] a saga that requires tasks cannot be resumed outside of a task', asyn
   const { host } = hostOf(tasked, {
     ...options,
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore() },
+    store: memoryStore(),
   });
   const server = handlerOf(host);
   const { requestState } = asked(

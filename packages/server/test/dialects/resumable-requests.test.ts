@@ -244,7 +244,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     const started = await ask(server, era, 'tools/callSaga', { name: 'asking' });
     const ofSagaMethods = String(started.last.result?.['sagaToken']);
     const [good = ''] = tokensIn(await postUntil(await listenTo(server), call(era, 'five')));
-    const elsewhere = processOf(five(did), { audience: 'another', testing: { clock } });
+    const elsewhere = processOf(five(did), { name: 'another', testing: { clock } });
     did.clear();
     for (const [at, token] of [
       [server, ''],
@@ -496,9 +496,9 @@ describe('resumable requests with a guard', () => {
       // Held in the turn of the third token alone: before it, the client has nothing yet to resume
       // by and let it go.
       guardedFive(did, (name) => (name === 'three' && begins === 3 ? busy.promise : undefined)),
-      { guard: { store } },
+      { store },
     );
-    const two = processOf(guardedFive(did), { guard: { store } });
+    const two = processOf(guardedFive(did), { store });
     // Before 2026-07-28, a server does not detect a closed connection.
     const cut = await postUntil(
       await listenTo(one),
@@ -533,8 +533,8 @@ describe('resumable requests with a guard', () => {
       yield* step('deploy', () => void did.push(target));
       return target;
     });
-    const near = await listenTo(processOf(one, { guard: { store } }));
-    const far = await listenTo(processOf(one, { guard: { store } }));
+    const near = await listenTo(processOf(one, { store }));
+    const far = await listenTo(processOf(one, { store }));
     const asked = (await postUntil(near, call('modern', 'one'))).at(-1);
     const requestState = String(asked?.result?.['requestState']);
     const inputResponses = { where: { action: 'accept', content: { target: 'prod' } } };

@@ -109,7 +109,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       yield* elicit('go', { message: 'Go?', schema: Target });
       return 'paid';
     });
-    const { host, told } = hostOf(pay, { guard: { store }, ...resumableRequests });
+    const { host, told } = hostOf(pay, { store, ...resumableRequests });
     const { client, close } = await connect(host, options);
     const requests = client as unknown as Requests;
     const tokens: string[] = [];
@@ -205,7 +205,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       ...resumableRequests,
       clock,
       testing: { sleep: wait },
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
     });
     const { client, close } = await connect(made.host, options);
     answerBy(client, { elicit: () => ({ action: 'accept', content: { target: 'a' } }) });

@@ -35,7 +35,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   function setUp(program: Program, { guarded = true, ...options } = {}) {
     const clock = testClock();
     const store = memoryStore({ clock });
-    const guard = guarded ? { guard: { store } } : {};
+    const guard = guarded ? { store, shortTokens: false } : {};
     const open = (): TestHost =>
       hostOf(program, {
         clock,
@@ -183,7 +183,7 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
     });
     const options = { clock, anonymous: { resumableRequests: 'accept' } } as const;
     const serve = (shared: SagaStore): Fetches =>
-      handlerOf(hostOf(pays, { ...options, guard: { store: shared } }).host);
+      handlerOf(hostOf(pays, { ...options, store: shared }).host);
     const [dying, other] = [serve(killed), serve(store)];
     const send = async (server: Fetches, method: string, params: object, requestId = id) => {
       const headers = { headers: { 'mcp-name': 'pays' } };

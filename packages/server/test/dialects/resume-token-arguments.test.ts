@@ -129,8 +129,8 @@ describe.each(eras)('%s', (era) => {
     ['bold text', (token) => `**${token}**`],
     ['a fence and a full stop', (token) => `\`\`\`text\n${token}\n\`\`\`.`],
   ])('[T14] a token is read without what a model writes around it: %s', async (_, write) => {
-    const guard = { store: memoryStore({ clock: () => start }) };
-    const { call, token, runs } = await begun({ guard });
+    const store = memoryStore({ clock: () => start });
+    const { call, token, runs } = await begun({ store });
     for (const resumeToken of [write(token), token, write(token)])
       expect((await call({ resumeToken, answers })).text).toBe('placed here');
     expect(runs).toEqual(['1 here']);
@@ -156,8 +156,8 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[T14] with a guard, a token is one token, however a model writes it', async () => {
-    const guard = { store: memoryStore({ clock: () => start }) };
-    const { call, token, runs } = await begun({ guard });
+    const store = memoryStore({ clock: () => start });
+    const { call, token, runs } = await begun({ store });
     const first = await call({ resumeToken: token, answers });
     const again = await call({ resumeToken: `"${token}"\n`, answers: JSON.stringify(answers) });
     expect([first.text, again.text]).toEqual(['placed here', 'placed here']);
@@ -176,9 +176,7 @@ describe.each(eras)('%s', (era) => {
     ['an unknown action', { target: { action: 'yes' } }],
     ['an unknown step', { Target: { target: 'here' } }],
   ])('[T14] [W4] wrong answers repeat question and token as an error: %s', async (_, wrong) => {
-    const { call, token, runs, told } = await begun({
-      guard: { store: memoryStore({ clock: () => start }) },
-    });
+    const { call, token, runs, told } = await begun({ store: memoryStore({ clock: () => start }) });
     const again = await call({ resumeToken: token, answers: wrong });
     expect(again).toMatchObject({ isError: true, token: expect.any(String) });
     expect(again.text).toContain('Step "target", for the user:');
@@ -204,8 +202,8 @@ describe.each(eras)('%s', (era) => {
     ['the bare content', { target: 'here' }],
   ])('[T14] a form is read from a string of JSON for its one answer: %s', async (_, answer) => {
     for (const written of [JSON.stringify(answer), JSON.stringify(answer, undefined, 2)]) {
-      const guard = { store: memoryStore({ clock: () => start }) };
-      const { call, token, runs, told } = await begun({ guard });
+      const store = memoryStore({ clock: () => start });
+      const { call, token, runs, told } = await begun({ store });
       // The same request again gets the same response.
       for (let count = 0; count < 2; count += 1) {
         const end = await call({ resumeToken: token, answers: { target: written } });
@@ -261,8 +259,8 @@ describe.each(eras)('%s', (era) => {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       return target;
     });
-    const guard = { store: memoryStore({ clock: () => start }) };
-    const { server } = served([two], { ...accepting, guard });
+    const store = memoryStore({ clock: () => start });
+    const { server } = served([two], { ...accepting, store, shortTokens: false });
     const call = async (args: object) =>
       await called(server, era, { name: 'two', arguments: args });
     const { token: first } = await call({});

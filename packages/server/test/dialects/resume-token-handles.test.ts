@@ -5,13 +5,13 @@ import {
   saga,
   sleep,
   step,
-  type SagaHostOptions,
   type SagaStore,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { called, sent, served, type Served } from '../fixtures/calling.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';
+import { hostOf } from '../fixtures/host.ts';
 import { ask, eras, post } from '../fixtures/raw.ts';
 import { asking, complexTool, Target } from '../fixtures/sagas.ts';
 import { hostForAll, send } from '../fixtures/ways.ts';
@@ -26,11 +26,6 @@ const refused = {
     data: { reason: 'invalid_resume_token' },
   },
 };
-
-/** Options of a host whose states of handles are in a store, and whose used tokens in another. */
-function keptIn(store: SagaStore): Pick<SagaHostOptions, 'store' | 'guard'> {
-  return { store, guard: { store: memoryStore({ olderTokens: 'accept' }) } };
-}
 
 /** A store that can be looked into. */
 function openStore(
@@ -66,7 +61,7 @@ describe.each(eras)('%s', (era) => {
     const keys: string[] = [];
     const { server, clock, told }: Served = served([complexTool((used) => keys.push(used))], {
       ...accepting,
-      ...keptIn(store),
+      store,
     });
     const args = { initial_arg: 'value' };
     const first = await called(server, era, { name: 'complex_tool', arguments: args });
@@ -92,7 +87,7 @@ describe.each(eras)('%s', (era) => {
     const store = openStore(() => clock.now);
     const { server, clock, told }: Served = served([asking(), asking('other')], {
       ...accepting,
-      ...keptIn(store),
+      store,
     });
     const { token } = await called(server, era, { name: 'asking', arguments: { a: 1 } });
     const resumed = (resumeToken: unknown, more: object = {}, name = 'asking') =>
@@ -127,11 +122,7 @@ describe.each(eras)('%s', (era) => {
       yield* step('go', () => void ran.push(target));
       return target;
     });
-    const options = {
-      ...accepting,
-      guard: { store: memoryStore({ clock }) },
-      store: memoryStore({ clock }),
-    };
+    const options = { ...accepting, store: memoryStore({ clock }) };
     const { server } = served([once], options);
     const { token } = await called(server, era, { name: 'once' });
     expect(token).toMatch(handle);
@@ -149,7 +140,8 @@ describe.each(eras)('%s', (era) => {
   test('[P2] a token from before the host had a store is still valid', async () => {
     const before = served([asking()], accepting);
     const { token } = await called(before.server, era, { name: 'asking' });
-    const after = served([asking()], { ...accepting, ...keptIn(openStore()) });
+    const store = memoryStore({ olderTokens: 'accept' });
+    const after = served([asking()], { ...accepting, store });
     const args = { resumeToken: token, answers: { target: { target: 'here' } } };
     expect(await called(after.server, era, { name: 'asking', arguments: args })).toMatchObject({
       token: undefined,
@@ -170,7 +162,7 @@ describe.each(eras)('%s', (era) => {
     };
     const { server, told, clock }: Served = served([asking()], {
       ...accepting,
-      ...keptIn(store),
+      store,
     });
     const { token } = await called(server, era, { name: 'asking' });
     isDown = true;
@@ -238,7 +230,8 @@ describe.each(eras)('%s', (era) => {
     const { token } = await called(server, era, { name: 'large' });
     expect(String(token).length).toBeGreaterThan(8_000);
     expect(told.warnings).toEqual([expect.stringContaining("'make'")]);
-    const kept = served([large], { ...accepting, ...keptIn(memoryStore()) });
+    const store = memoryStore({ olderTokens: 'accept' });
+    const kept = served([large], { ...accepting, store });
     await called(kept.server, era, { name: 'large' });
     expect(kept.told.warnings).toEqual([]);
   });
@@ -282,7 +275,11 @@ test('[U4] an abort ends a held wait, and its token stays valid', async () => {
 
 test('[W1] requests/resume and requests/getStatus accept a handle in place of its token', async () => {
   const clock = testClock();
-  const host = hostForAll([asking()], { clock, store: memoryStore({ clock }) });
+  const host = hostForAll([asking()], {
+    clock,
+    store: memoryStore({ clock }),
+    shortTokens: true,
+  });
   const capabilities = { resumableRequests: {} };
   const begun = await send(host, 'tools/call', { name: 'asking', arguments: {} }, { capabilities });
   const resumeToken = begun.last.result?.['nextResumeToken'];
@@ -300,7 +297,11 @@ test('[W1] requests/resume and requests/getStatus accept a handle in place of it
 
 test('[T6] a handle opens only for the user that started the saga', async () => {
   const clock = testClock();
-  const host = hostForAll([asking()], { clock, store: memoryStore({ clock }) });
+  const host = hostForAll([asking()], {
+    clock,
+    store: memoryStore({ clock }),
+    shortTokens: true,
+  });
   const begun = await send(host, 'tools/call', { name: 'asking', arguments: {} }, { user: 'ann' });
   const token = begun.last.result?.['nextResumeToken'];
   expect(token).toMatch(handle);
@@ -329,7 +330,7 @@ test('[T11] an entry of the store expires with its token', async () => {
   const { server, clock: time } = served([asking()], {
     ...accepting,
     limits: { tokenTtl: 60_000 },
-    ...keptIn(watched),
+    store: watched,
   });
   await called(server, 'modern', { name: 'asking' });
   // Clocks of two servers may be 30 s apart.
@@ -341,14 +342,14 @@ test.each([
   ['a store', { shortTokens: { store: memoryStore() }, store: memoryStore() }],
   ['true without a store', { shortTokens: true }],
 ])('shortTokens: %s is refused at the creation of the host', (_, options) => {
-  expect(() => hostForAll([asking()], options as never)).toThrow(/shortTokens/);
+  expect(() => hostOf(asking(), options as never)).toThrow(/shortTokens/);
 });
 
 test('[W1] a host with a store gives tokens that models copy with shortTokens: false', async () => {
   const store = openStore();
   const { server } = served([asking()], {
     ...accepting,
-    ...keptIn(store),
+    store,
     shortTokens: false,
   });
   const { token } = await called(server, 'modern', { name: 'asking' });

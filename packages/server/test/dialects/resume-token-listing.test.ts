@@ -1,4 +1,11 @@
-import { elicit, saga, type Answerer, type SagaHostOptions, type Schema } from '@mcp-saga/server';
+import {
+  memoryStore,
+  elicit,
+  saga,
+  type Answerer,
+  type SagaHostOptions,
+  type Schema,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { served } from '../fixtures/calling.ts';
@@ -39,7 +46,7 @@ async function listed(
   {
     capabilities = {},
     ...options
-  }: Pick<SagaHostOptions, 'answerers'> & { readonly capabilities?: object } = {},
+  }: Pick<SagaHostOptions, 'answerers' | 'store'> & { readonly capabilities?: object } = {},
 ): Promise<readonly Tool[]> {
   const { server } = served(sagas, options);
   const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
@@ -143,7 +150,7 @@ describe.each(connections)('$name', ({ connect }) => {
         },
       ),
     ];
-    const { client, close } = await connect(hostOf(sagas).host, {});
+    const { client, close } = await connect(hostOf(sagas, { store: memoryStore() }).host, {});
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['formed', 'plain', 'tasked']);
     expect(tools.some(({ outputSchema }) => outputSchema !== undefined)).toBe(true);
@@ -184,7 +191,9 @@ test('[T14] a tool that requires a task is listed without resumeToken', async ()
     yield* elicit('go', { message: 'Go?', schema: Empty });
     return { ok: true };
   });
-  const [tool] = await listed('modern', [program]);
+  const [tool] = await listed('modern', [program], {
+    store: memoryStore({ olderTokens: 'accept' }),
+  });
   expect(tool?.inputSchema.properties ?? {}).not.toHaveProperty('resumeToken');
   expect(tool?.outputSchema).toMatchObject({ properties: { ok: { type: 'boolean' } } });
 });

@@ -89,7 +89,7 @@ describe.each(eras)('%s', (era) => {
   });
 
   test('[T13] with a guard, the token of a completed call is refused', async () => {
-    const { send, token, runs } = await start({ guard: { store: memoryStore() } });
+    const { send, token, runs } = await start({ store: memoryStore() });
     expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toHaveProperty(
       'result',
     );

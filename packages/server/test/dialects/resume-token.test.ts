@@ -259,10 +259,7 @@ describe.each(eras)('%s, without a session', (era) => {
       });
       return '';
     });
-    const { server } = served([asks], {
-      ...accepting,
-      guard: { store: memoryStore({ clock: () => start }) },
-    });
+    const { server } = served([asks], { ...accepting, store: memoryStore({ clock: () => start }) });
     const { token } = await called(server, era, { name: 'asks' });
     const again = { name: 'asks', arguments: { resumeToken: token, answers: { may: {} } } };
     const text = `'target' cannot be asked: ${reasons[era]} Undone: 'hold'.`;

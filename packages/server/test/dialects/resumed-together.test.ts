@@ -44,7 +44,7 @@ test.each(Array.from({ length: 16 }, (_, ticks) => ticks))(
   '[W5] [W7] a request that ends while two others resume it is answered like the first of these: %i ticks apart',
   async (ticks) => {
     const { host } = hostOf(greets, {
-      guard: { store: memoryStore() },
+      store: memoryStore(),
       anonymous: { resumableRequests: 'accept' },
     });
     const core = coreOf(host);

@@ -86,7 +86,7 @@ test('[W1] the client of the extension calls a saga, answers its questions, and 
   });
   const { host, told } = hostOf(asking, {
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore({ clock: () => start }), pollInterval: 1 },
+    store: memoryStore({ clock: () => start }),
   });
   const { session, keys, close } = await sessionWith(host, (message) => message.toLowerCase());
   const execution = await session.callTool('asking', {});

@@ -27,7 +27,7 @@ function two(
       clock,
       limits: { maxHold: 0 },
       anonymous: { tasks: 'accept' },
-      tasks: { store },
+      store,
     });
   return { hosts: [host(), host()], clock, store };
 }
@@ -65,9 +65,9 @@ describe.each([
     });
     const clock = testClock();
     const store = memoryStore({ clock });
-    const shared = guarded === undefined ? {} : { guard: { store: memoryStore({ clock }) } };
+    const shared = guarded === undefined ? {} : { store: memoryStore({ clock }) };
     const host = () =>
-      hostOf(dying, { ...shared, clock, anonymous: { tasks: 'accept' }, tasks: { store } }).host;
+      hostOf(dying, { ...shared, clock, anonymous: { tasks: 'accept' }, store }).host;
     const [one, other] = [taskClient(host()), taskClient(host())];
     const taskId = await one.start('once');
     // The step runs after the response.
@@ -118,15 +118,13 @@ describe.each([
     );
     const clock = testClock();
     const store = memoryStore({ clock });
-    const guard = { store: memoryStore({ clock }) };
     const told: unknown[] = [];
     const host = () => {
       const made = hostOf(dying, {
-        guard,
         clock,
         limits: { maxHold: 0 },
         anonymous: { tasks: 'accept' },
-        tasks: { store },
+        store,
       });
       told.push(made.told.errors);
       return made.host;
@@ -159,11 +157,7 @@ test('a step that takes longer than the lease extends the lease', async () => {
       runs += 1;
       if (client.worksBehind) await slow.promise;
     }),
-    {
-      clock: Object.assign(() => Date.now(), { now: 0 }),
-      anonymous: { tasks: 'accept' },
-      tasks: { store },
-    },
+    { clock: Object.assign(() => Date.now(), { now: 0 }), anonymous: { tasks: 'accept' }, store },
   );
   const client = taskClient(host);
   const taskId = await client.start('once');
@@ -175,30 +169,6 @@ test('a step that takes longer than the lease extends the lease', async () => {
   expect(runs).toBe(1);
 });
 
-test('a step is aborted when its task is cancelled, if there is nothing to undo', async () => {
-  vi.useFakeTimers();
-  const aborted = deferred<void>();
-  const { host, told } = hostOf(
-    runsOnce(async (_, signal) => {
-      signal.addEventListener('abort', () => aborted.resolve());
-      if (client.worksBehind) await aborted.promise;
-    }),
-    {
-      clock: Object.assign(() => Date.now(), { now: 0 }),
-      anonymous: { tasks: 'accept' },
-      tasks: { store: memoryStore() },
-    },
-  );
-  const client = taskClient(host);
-  const taskId = await client.start('once');
-  await client.cancel(taskId);
-  expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
-  await vi.advanceTimersByTimeAsync(lease);
-  await client.idle();
-  expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
-  expect(told.errors).toEqual([]);
-});
-
 test('a short sleep ends behind the response', async () => {
   vi.useFakeTimers();
   const napping = saga({ name: 'napping', version: '1', task: 'prefer' }, function* () {
@@ -208,7 +178,7 @@ test('a short sleep ends behind the response', async () => {
   const { host } = hostOf(napping, {
     clock: Object.assign(() => Date.now(), { now: 0 }),
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore() },
+    store: memoryStore(),
   });
   const client = taskClient(host);
   const created = await client.call('napping');
@@ -246,7 +216,7 @@ test('a failed drive is reported, and repeated when the lease has expired', asyn
     clock,
     auth: { rateLimit: ({ turn }) => admits || turn === 1 },
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
   });
   expect(hosts).toHaveLength(2);
   const client = taskClient(host);
@@ -267,10 +237,7 @@ test('a failing store causes an error without details, and a report', async () =
     read: () => Promise.reject(down),
     write: () => Promise.reject(down),
   };
-  const { host, told } = hostOf(asksInTask(), {
-    anonymous: { tasks: 'accept' },
-    tasks: { store: broken },
-  });
+  const { host, told } = hostOf(asksInTask(), { anonymous: { tasks: 'accept' }, store: broken });
   const client = taskClient(host);
   await expect(client.call('asks')).rejects.toMatchObject({
     code: -32603,
@@ -295,11 +262,7 @@ test('stored answers and results are encrypted, and a changed record is not a ta
       return inner.write(key, value, ...rest);
     },
   };
-  const { host } = hostOf(asksInTask(), {
-    clock,
-    anonymous: { tasks: 'accept' },
-    tasks: { store },
-  });
+  const { host } = hostOf(asksInTask(), { clock, anonymous: { tasks: 'accept' }, store });
   const client = taskClient(host);
   const taskId = await client.start('asks');
   await client.idle();

@@ -1,10 +1,8 @@
 import { memoryStore, saga, step, type SagaStore } from '@mcp-saga/server';
-import type { TaskOptions } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
-import { sleepOn, start, testClock } from '../fixtures/clock.ts';
+import { start } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { taskClient } from '../fixtures/task-client.ts';
-import { waits } from '../fixtures/task-sagas.ts';
 
 const quick = saga({ name: 'quick', version: '1', task: 'prefer' }, function* () {
   return yield* step('go', () => 'Went');
@@ -14,11 +12,9 @@ const unknown = { code: -32602, data: { reason: 'invalid_task_id' } };
 const flip = (id: string, at: number): string =>
   `${id.slice(0, at)}${id[at] === 'A' ? 'B' : 'A'}${id.slice(at + 1)}`;
 
-test('[W1] the ID of a stored task is at most 128 printable characters, which Claude Code accepts', async () => {
+test('[W1] the ID of a task is at most 128 printable characters, which Claude Code accepts', async () => {
   const store = memoryStore({ clock: () => start });
-  const client = taskClient(
-    hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { store } }).host,
-  );
+  const client = taskClient(hostOf(quick, { anonymous: { tasks: 'accept' }, store }).host);
   const taskId = await client.start('quick');
   expect(taskId).toMatch(/^[\x21-\x7e]{1,128}$/);
   await client.idle();
@@ -27,9 +23,7 @@ test('[W1] the ID of a stored task is at most 128 printable characters, which Cl
 
 test('[W1] [T14] an ID with another saga or another secret opens no task', async () => {
   const store = memoryStore({ clock: () => start });
-  const client = taskClient(
-    hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { store } }).host,
-  );
+  const client = taskClient(hostOf(quick, { anonymous: { tasks: 'accept' }, store }).host);
   const taskId = await client.start('quick');
   const other = await client.start('quick');
   await client.idle();
@@ -50,7 +44,7 @@ test('[W1] [T14] an ID with another saga or another secret opens no task', async
 
 test('[T6] an ID opens no task for another user', async () => {
   const store = memoryStore({ clock: () => start });
-  const options = { tasks: { store }, auth: { principal: 'client-only' } } as const;
+  const options = { store, auth: { principal: 'client-only' } } as const;
   const { host } = hostOf(quick, options);
   const alice = taskClient(host, { clientId: 'alice' });
   const taskId = await alice.start('quick');
@@ -63,9 +57,7 @@ test('[T6] an ID opens no task for another user', async () => {
 test('an unknown ID reaches the store only if it has the form of an ID', async () => {
   const reads: string[] = [];
   const store: SagaStore = { ...memoryStore(), read: ({ group }) => void reads.push(group) };
-  const client = taskClient(
-    hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { store } }).host,
-  );
+  const client = taskClient(hostOf(quick, { anonymous: { tasks: 'accept' }, store }).host);
   for (const id of [
     '',
     'x',
@@ -77,31 +69,3 @@ test('an unknown ID reaches the store only if it has the form of an ID', async (
   }
   expect(reads).toEqual([]);
 });
-
-test('[W7] a call without a store is a task only if `maxIdLength` leaves room for its state', async () => {
-  const call = async (tasks: TaskOptions): Promise<Record<string, unknown>> => {
-    const clock = testClock();
-    const { host } = hostOf(waits('prefer'), {
-      anonymous: { tasks: 'accept' },
-      tasks: { ...tasks },
-      clock,
-      testing: { sleep: sleepOn(clock) },
-    });
-    return await taskClient(host).call('waits');
-  };
-  expect(await call({})).not.toMatchObject({ resultType: 'task' });
-  const { taskId } = await call({ maxIdLength: 4_096 });
-  const { length } = String(taskId);
-  expect(length).toBeGreaterThan(128);
-  expect(await call({ maxIdLength: length - 1 })).not.toMatchObject({ resultType: 'task' });
-  expect(await call({ maxIdLength: length })).toMatchObject({ resultType: 'task' });
-});
-
-test.each([0, -1, 1.5, Number.NaN, 4_097])(
-  'a maxIdLength of %d is refused at the creation of a host',
-  (maxIdLength) => {
-    expect(() => hostOf(quick, { anonymous: { tasks: 'accept' }, tasks: { maxIdLength } })).toThrow(
-      expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
-    );
-  },
-);

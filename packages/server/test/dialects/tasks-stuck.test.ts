@@ -59,7 +59,7 @@ async function answered(program: Program) {
   const tested = hostOf(program, {
     clock,
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
   });
   const client = taskClient(tested.host);
   const taskId = await client.start(program.name);
@@ -163,11 +163,7 @@ test('[W7] [T11] accepts several updates while a turn of it runs', async () => {
   });
   const clock = testClock();
   const store = memoryStore({ clock });
-  const { host, told } = hostOf(many, {
-    clock,
-    anonymous: { tasks: 'accept' },
-    tasks: { store },
-  });
+  const { host, told } = hostOf(many, { clock, anonymous: { tasks: 'accept' }, store });
   const client = taskClient(host);
   const taskId = await client.start('many');
   await client.idle();
@@ -189,7 +185,7 @@ test('[W7] [T11] accepts several updates while a turn of it runs', async () => {
 
 test('[W7] [T11] a result that cannot be stored fails its task, and is not computed again', async () => {
   let runs = 0;
-  const large = saga({ name: 'large', version: '1', task: 'prefer' }, function* () {
+  const large = saga({ name: 'large', version: '1', task: 'prefer', reuse: 'ok' }, function* () {
     yield* step('make', () => void (runs += 1), { keep: false });
     return 'x'.repeat(64 * 1024 * 1024);
   });
@@ -197,7 +193,7 @@ test('[W7] [T11] a result that cannot be stored fails its task, and is not compu
   const { host, told } = hostOf(large, {
     clock,
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
   });
   const client = taskClient(host);
   const taskId = await client.start('large');
@@ -244,13 +240,7 @@ describe('a task with a guard that fails once', () => {
       yield* elicit('target', { message: 'Where?', schema: Target });
       return 'shipped';
     });
-    const store = memoryStore({ clock });
-    const { host } = hostOf(ships, {
-      clock,
-      guard: { store: flaky },
-      anonymous: { tasks: 'accept' },
-      tasks: { store },
-    });
+    const { host } = hostOf(ships, { clock, store: flaky, anonymous: { tasks: 'accept' } });
     const client = taskClient(host);
     const taskId = await client.start('ships');
     const looks = async (): Promise<unknown> => {

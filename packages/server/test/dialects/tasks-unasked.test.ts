@@ -14,12 +14,11 @@ function unasked(
   { stores = false }: { readonly stores?: boolean } = {},
 ): TestHost & { readonly client: TaskClient } {
   const clock = testClock();
-  const store = stores ? { store: memoryStore({ clock }) } : { maxIdLength: 4_096 };
   const made = hostOf(sagas, {
     clock,
     answerers: { model: 'accept' },
     anonymous: { tasks: 'accept' },
-    tasks: { ...store },
+    ...(stores ? { store: memoryStore({ clock }) } : {}),
     testing: { sleep: async (ms) => void (clock.now += ms) },
   });
   return {
@@ -35,7 +34,7 @@ const working = (did: string[], task?: 'prefer'): Program =>
     return 'done';
   });
 
-test('[W2] [W6] a wait that no task can contain continues by resume tokens, as without task support', async () => {
+test('[W2] [W6] a wait on a host without a store continues by resume tokens, as without task support', async () => {
   const did: string[] = [];
   const { client, clock } = unasked([working(did)]);
   const { nextResumeToken: resumeToken } = await client.call('working');
@@ -57,15 +56,18 @@ test('[W2] [W3] a question goes to the calling model if the model may answer', a
   });
 });
 
-test('[W2] sagas that only wait are tasks, and so are stored sagas', async () => {
+test('[W2] sagas that only wait are tasks, and so are sagas that declare it', async () => {
   const waiting = saga({ name: 'waiting', version: '1' }, function* () {
     yield* sleep(hour);
     return 'waited';
   });
   const did: string[] = [];
-  const bare = unasked([waiting]);
+  const bare = unasked([waiting], { stores: true });
   const taskId = await bare.client.start('waiting');
+  await bare.client.idle();
   bare.clock.now += hour;
+  await bare.client.get(taskId);
+  await bare.client.idle();
   expect(await bare.client.get(taskId)).toMatchObject({
     result: { content: [{ text: 'waited' }] },
   });

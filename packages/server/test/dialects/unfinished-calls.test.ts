@@ -253,7 +253,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       const { content } = yield* sample('text', where);
       return content.type === 'text' ? content.text : '';
     });
-    const options = { ...accepting, ...time, guard: { store: memoryStore({ clock: time.clock }) } };
+    const options = { ...accepting, ...time, store: memoryStore({ clock: time.clock }) };
     const { call: send, close } = await reached(program, options);
     const page = await send();
     const [one, two] = [
@@ -338,9 +338,7 @@ describe('rounds', () => {
         yield* elicit('target', { message: 'Where?', schema: Target });
       return 'known';
     });
-    const server = handlerOf(
-      hostOf(program, { clock, guard: { store: memoryStore({ clock }) } }).host,
-    );
+    const server = handlerOf(hostOf(program, { clock, store: memoryStore({ clock }) }).host);
     const { token: resumeToken } = await rounds(server, {});
     for (const _ of ['once', 'again'])
       expect(await rounds(server, { resumeToken })).toMatchObject({
@@ -414,7 +412,10 @@ test('[T6] a saga that requires a task is not continued by a resume token', asyn
     return 'worked';
   });
   const capabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
-  const { server } = served([program], { anonymous: { tasks: 'accept' } });
+  const { server } = served([program], {
+    anonymous: { tasks: 'accept' },
+    store: memoryStore({ olderTokens: 'accept' }),
+  });
   const { result } = await sent(server, 'modern', { name: 'tasked', capabilities });
   const resumeToken = result?.['requestState'];
   expect(resumeToken).toBeTypeOf('string');
@@ -495,10 +496,8 @@ describe('a resume token that clients of two dialects use', () => {
     // The clock of `served` stands still.
     return {
       ran,
-      server: served([program], {
-        ...accepting,
-        guard: { store: memoryStore({ clock: testClock() }) },
-      }).server,
+      server: served([program], { ...accepting, store: memoryStore({ clock: testClock() }) })
+        .server,
     };
   }
 

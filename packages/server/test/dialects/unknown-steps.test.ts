@@ -34,10 +34,7 @@ describe.each(eras)('completedSteps, %s', (era) => {
   test.each([false, true])(
     '[W4] an unknown step ID is reported beside the open steps, with a store: %s',
     async (isStored) => {
-      const { resume, told } = await begin(
-        asking(),
-        !isStored ? {} : { guard: { store: memoryStore() } },
-      );
+      const { resume, told } = await begin(asking(), !isStored ? {} : { store: memoryStore() });
       const wrong = await resume(accept('Target'));
       expect(wrong.result).toMatchObject({ state: 'suspended', steps: [{ stepId: 'target' }] });
       expect(wrong.unknownSteps).toEqual(['Target']);

@@ -82,7 +82,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       const common = {
         sagas: [advised],
         keys: generateKey(),
-        audience: 'shop',
+        name: 'shop',
         testing: { environment: 'production', clock: () => now() + ahead },
         answerers: {
           // The client has no model, and the host has one.
@@ -97,7 +97,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       };
       const dying = createSagaHost({
         ...common,
-        guard: { store: storeWithGuard(() => ({ finish: gone }), store) },
+        store: storeWithGuard(() => ({ finish: gone }), store),
       });
       const client = { capabilities: { elicitation: {} } };
       const { token } = suspended(await dying.start('advised', {}, { caller: client }));
@@ -106,7 +106,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       });
       ahead = 3 * hour;
       await pass(70_000);
-      const host = createSagaHost({ ...common, guard: { store } });
+      const host = createSagaHost({ ...common, store });
       expect(await host.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
         compensated: [{ stepId: 'send' }],
       });
@@ -178,8 +178,8 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       const host = createSagaHost({
         sagas: [stuck],
         keys: generateKey(),
-        audience: 'shop',
-        guard: { store },
+        name: 'shop',
+        store,
         testing: { clock: now },
         hooks: { onTurn: () => undefined, onSettled: (settled) => void left.push(settled) },
       });
@@ -221,8 +221,8 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       const host = createSagaHost({
         sagas: [parcel('parcel', false), parcel('asking', true)],
         keys: generateKey(),
-        audience: 'shop',
-        guard: { store },
+        name: 'shop',
+        store,
         testing: { clock: () => now() + ahead },
         hooks: {
           onTurn: () => undefined,
@@ -290,14 +290,14 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
       const common = {
         sagas: [two],
         keys: generateKey(),
-        audience: 'shop',
+        name: 'shop',
         testing: { clock: () => now() + ahead },
         hooks: {
           onReject: () => undefined,
           onSuspended: (suspendedSaga: SuspendedSagaFacts) => void facts.push(suspendedSaga),
         },
       };
-      const host = createSagaHost({ ...common, guard: { store: keeps } });
+      const host = createSagaHost({ ...common, store: keeps });
       const one = suspended(await host.start('two', {}));
       const next = suspended(await host.resume(one.token, answer('ship')));
       await expect(host.resume(next.token, answer('review'))).rejects.toMatchObject({
@@ -309,7 +309,7 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
         () => ({ begin: () => ({ response: kept[2] ?? '' }) }),
         elsewhere,
       );
-      const deceived = createSagaHost({ ...common, guard: { store: lying } });
+      const deceived = createSagaHost({ ...common, store: lying });
       await expect(deceived.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       ahead = 3 * hour;
       await pass(70_000);
@@ -327,12 +327,12 @@ export function absentClientsSuite(name: string, make: () => Promise<StoreUnderT
           }),
           elsewhere,
         );
-        const other = createSagaHost({ ...common, guard: { store: mixed } });
+        const other = createSagaHost({ ...common, store: mixed });
         await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
         expect(did).toEqual([]);
       }
       // It ends there, and nothing is left to be undone.
-      const last = createSagaHost({ ...common, guard: { store: elsewhere } });
+      const last = createSagaHost({ ...common, store: elsewhere });
       expect(await last.cancel(cancelToken)).toMatchObject({ status: 'completed', result: 'done' });
       expect(did).toEqual(['thank']);
     });

@@ -29,7 +29,7 @@ function hostsOf(parcel: Program) {
   const common = {
     sagas: [parcel],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production', clock },
     hooks: {
       onTurn: () => undefined,
@@ -39,9 +39,9 @@ function hostsOf(parcel: Program) {
   };
   const dying = createSagaHost({
     ...common,
-    guard: { store: storeWithGuard(() => ({ finish: gone }), store) },
+    store: storeWithGuard(() => ({ finish: gone }), store),
   });
-  return { clock, facts, dying, host: createSagaHost({ ...common, guard: { store } }) };
+  return { clock, facts, dying, host: createSagaHost({ ...common, store }) };
 }
 
 test('[E5] [E8] the queue finishes an interrupted cancellation past a pivot', async () => {

@@ -30,9 +30,9 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
   const clock = testClock();
   const shared = {
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production', clock },
-    guard: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
     hooks: {
       onTurn: () => undefined,
       onError: () => undefined,

@@ -46,12 +46,12 @@ export async function floodingClient(
   const host = createSagaHost({
     sagas: [flooded],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production' },
     hooks: { onTurn: () => undefined },
     ...options,
     limits: { maxTokenBytes: 1024 * 1024, ...options.limits },
-    guard: { store },
+    store,
   });
   const args = { text: 'x'.repeat(900_000) };
   let sent = JSON.stringify(args).length;

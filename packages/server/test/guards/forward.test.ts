@@ -55,9 +55,9 @@ async function left(
     createSagaHost({
       sagas: [served],
       keys,
-      audience: 'shop',
+      name: 'shop',
       testing: { environment: 'production', clock, sleep: async (ms) => void (clock.now += ms) },
-      guard: { store: of },
+      store: of,
       hooks: {
         onTurn: () => undefined,
         onError: () => undefined,

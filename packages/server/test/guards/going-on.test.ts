@@ -39,9 +39,9 @@ function world(body: () => Steps<string>, commitEach = false) {
     createSagaHost({
       sagas: [saga({ name: 'order', version: '1', commitEach }, body)],
       keys,
-      audience: 'shop',
+      name: 'shop',
       testing: { environment: 'production', clock },
-      guard: { store: of },
+      store: of,
       limits: { maxHold: 0, tokenTtl: 1_000 * hour, maxLifetime: 2_000 * hour },
       hooks: {
         onTurn: () => undefined,
@@ -115,11 +115,11 @@ test.each([1, 2, 3])(
     const common = {
       sagas: [order],
       keys: generateKey(),
-      audience: 'shop',
+      name: 'shop',
       testing: { environment: 'production' as const, clock },
       hooks: quiet,
     };
-    const hostOn = (of: SagaStore) => createSagaHost({ ...common, guard: { store: of } });
+    const hostOn = (of: SagaStore) => createSagaHost({ ...common, store: of });
     let begun = deferred<void>();
     let left = deferred<void>();
     const polling = hostOn(
@@ -176,9 +176,7 @@ test('a message that finishes an interrupted poll past a pivot waits for the nex
     return 'on its way';
   });
   const shop = queued(parcel, { limits: { maxHold: 0, maxLifetime: hour, tokenTtl: hour } });
-  const dying = shop.restart({
-    guard: { store: storeWithGuard(() => ({ finish: gone }), shop.store) },
-  });
+  const dying = shop.restart({ store: storeWithGuard(() => ({ finish: gone }), shop.store) });
   suspended(await shop.host.start('parcel', {}));
   shop.clock.now += 3 * hour;
   const [sent] = shop.queue.sent;

@@ -175,33 +175,25 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       expect(did.filter((effect) => effect === 'thank')).toHaveLength(1);
     });
 
-    it.each(['closed', 'open'] as const)(
-      "[T13] neither run nor fail a `once` step that cannot be claimed, with onDown: '%s'",
-      async (whenGuardIsDown) => {
-        const { hosts, token, did, errors } = await setUp(
-          { guard: { onDown: whenGuardIsDown } },
-          { claim: gone },
-        );
-        const [one, other] = hosts;
-        const next = suspended(await other.resume(token, answer('ship')));
-        const before = [...did];
-        await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({
-          code: 'guard_down',
-        });
-        expect(did).toEqual(before);
-        expect(errors).toMatchObject([
-          { code: 'guard_down', cause: { message: 'the store is gone' } },
-        ]);
-        // Only this request used the token, so it may return at once, and continues.
-        await expect(other.resume(next.token, answer('review', false))).rejects.toThrow(
-          TokenRefused,
-        );
-        expect(await other.resume(next.token, answer('review'))).toMatchObject({
-          result: 'thanks',
-        });
-        expect(did).toEqual([...before, 'thank']);
-      },
-    );
+    it('[T13] neither run nor fail a `once` step that cannot be claimed', async () => {
+      const { hosts, token, did, errors } = await setUp({}, { claim: gone });
+      const [one, other] = hosts;
+      const next = suspended(await other.resume(token, answer('ship')));
+      const before = [...did];
+      await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({
+        code: 'guard_down',
+      });
+      expect(did).toEqual(before);
+      expect(errors).toMatchObject([
+        { code: 'guard_down', cause: { message: 'the store is gone' } },
+      ]);
+      // Only this request used the token, so it may return at once, and continues.
+      await expect(other.resume(next.token, answer('review', false))).rejects.toThrow(TokenRefused);
+      expect(await other.resume(next.token, answer('review'))).toMatchObject({
+        result: 'thanks',
+      });
+      expect(did).toEqual([...before, 'thank']);
+    });
 
     it('[E8] notify the queue again if a request is repeated', async () => {
       const { hosts, token, did, told, facts } = await setUp();
@@ -255,15 +247,15 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       const common = {
         sagas: [two],
         keys: generateKey(),
-        audience: 'shop',
+        name: 'shop',
         testing: { clock: now },
         hooks: { onReject: ({ reason }: { readonly reason: string }) => void reasons.push(reason) },
       };
-      const host = createSagaHost({ ...common, guard: { store: keeps } });
+      const host = createSagaHost({ ...common, store: keeps });
       const one = suspended(await host.start('two', {}));
       const next = suspended(await host.resume(one.token, answer('ship')));
       await host.resume(next.token, answer('review'));
-      const other = createSagaHost({ ...common, guard: { store: mixed } });
+      const other = createSagaHost({ ...common, store: mixed });
       expect(await other.resume(one.token, answer('ship'))).toMatchObject({ token: next.token });
       await expect(other.resume(next.token, answer('review'))).rejects.toThrow(TokenRefused);
       expect(reasons).toEqual(['used']);
@@ -279,25 +271,6 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       suspended(await other.resume(token, answer('ship')));
       const [, first, second] = did;
       expect(second).toBe(first);
-    });
-
-    it("[T13] return the response of a turn that cannot be stored, with onDown: 'open'", async () => {
-      const { hosts, token, told, errors } = await setUp(
-        { guard: { onDown: 'open' } },
-        { finish: gone },
-      );
-      suspended(await hosts[0].resume(token, answer('ship')));
-      expect(told).toEqual(['suspended 1', 'suspended 2']);
-      expect(errors).toMatchObject([
-        { code: 'guard_down', cause: { message: 'the store is gone' } },
-      ]);
-    });
-
-    it("[T13] run unguarded while the guard is down, with onDown: 'open'", async () => {
-      const { hosts, token, did } = await setUp({ guard: { onDown: 'open' } }, { begin: gone });
-      suspended(await hosts[0].resume(token, answer('ship')));
-      await hosts[0].resume(token, answer('ship', false));
-      expect(did).toContain('refund');
     });
   });
 }

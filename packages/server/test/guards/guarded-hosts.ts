@@ -54,7 +54,7 @@ export async function guardedHosts(
   const common: HostChanges = {
     sagas: [order],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production', clock: () => now() + ahead },
     hooks: {
       onError: (error: unknown) => void errors.push(error),
@@ -68,10 +68,8 @@ export async function guardedHosts(
     },
   };
   const hosts: [SagaHost, SagaHost] = [
-    createSagaHost(
-      changed(common, changes, { guard: { store: storeWithGuard(() => change, store) } }),
-    ),
-    createSagaHost(changed(common, changes, { guard: { store: elsewhere } })),
+    createSagaHost(changed(common, changes, { store: storeWithGuard(() => change, store) })),
+    createSagaHost(changed(common, changes, { store: elsewhere })),
   ];
   const { token } = suspended(await hosts[0].start('order', {}));
   return {

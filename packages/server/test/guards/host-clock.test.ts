@@ -36,8 +36,8 @@ test('[T13] a store in memory uses the clock of its host while a turn runs', asy
   const host = createSagaHost({
     sagas: [paying],
     keys: generateKey(),
-    audience: 'paying',
-    guard: { store },
+    name: 'paying',
+    store,
     testing: { clock },
   });
   const { token, steps } = (await host.start('paying', {})) as SuspendedTurn;

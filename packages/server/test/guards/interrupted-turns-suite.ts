@@ -96,7 +96,7 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
         createSagaHost({
           sagas: [order],
           keys,
-          audience: 'shop',
+          name: 'shop',
           testing: {
             environment: 'production',
             clock: () => now() + ahead, // A wait that is held passes at once, or never.
@@ -112,7 +112,7 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
             onReject: () => undefined,
             onSuspended: (saga_) => void facts.push(saga_),
           },
-          guard: { store: storeWithGuard(change, of) },
+          store: storeWithGuard(change, of),
         });
       const { token } = suspended(await host().start('order', {}));
       return {

@@ -62,7 +62,7 @@ function hostOf(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}): Sag
       {
         sagas,
         keys: generateKey(),
-        audience: 'shop',
+        name: 'shop',
         testing: { environment: 'production' },
         hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },
       },
@@ -100,7 +100,7 @@ describe('large questions', () => {
 
   test('[T13] are the same in a repeated request, with the reason why they are asked again', async () => {
     const { store, kept } = counted();
-    const host = hostOf([continued, asking], { guard: { store } });
+    const host = hostOf([continued, asking], { store });
     const start = suspended(await host.start('continued', {}));
     const both = suspended(await host.resume(start.token, answer('go@1')));
     expect(both.steps).toHaveLength(2);
@@ -117,7 +117,7 @@ describe('large questions', () => {
 
   test('[T13] [R5] make a repeated request retryable if their version is gone', async () => {
     const store = memoryStore();
-    const options = { guard: { store }, keys: generateKey() };
+    const options = { store, keys: generateKey() };
     const host = hostOf([asking], options);
     const newer = hostOf(
       [
@@ -142,7 +142,7 @@ describe('large questions', () => {
         yield* elicit('one', { message: `${large} One?`, schema: Ok });
         return 'answered';
       });
-    const options = { guard: { store: memoryStore() }, keys: generateKey() };
+    const options = { store: memoryStore(), keys: generateKey() };
     const [host, newer] = [hostOf([release(false)], options), hostOf([release(true)], options)];
     const { token } = suspended(await host.start('asking', {}));
     const first = suspended(await host.resume(token, answer('go')));
@@ -172,7 +172,7 @@ describe('a turn without progress', () => {
 
   test('[T13] [W4] keeps its token valid for one other answer, with the reason for asking again', async () => {
     did.length = 0;
-    const host = hostOf([paying], { guard: { store: memoryStore() } });
+    const host = hostOf([paying], { store: memoryStore() });
     const { token, turn } = suspended(await host.start('paying', {}));
     const again = suspended(await host.resume(token, invalid('pay')));
     expect(again).toMatchObject({ turn, steps: [{ stepId: 'pay', reason: expect.any(String) }] });
@@ -192,9 +192,9 @@ describe('a turn without progress', () => {
     const options = { testing: { clock }, keys: generateKey() };
     const dying = hostOf([paying], {
       ...options,
-      guard: { store: storeWithGuard(() => ({ forget: gone, release: gone }), store) },
+      store: storeWithGuard(() => ({ forget: gone, release: gone }), store),
     });
-    const host = hostOf([paying], { ...options, guard: { store } });
+    const host = hostOf([paying], { ...options, store });
     const { token, turn } = suspended(await host.start('paying', {}));
     await expect(dying.resume(token, invalid('pay'))).rejects.toMatchObject({ code: 'guard_down' });
     clock.now += 61_000;
@@ -215,7 +215,7 @@ describe('a turn without progress', () => {
       yield* sleep(hour);
       return 'rested';
     });
-    const host = hostOf([sleeping], { guard: { store }, testing: { clock } });
+    const host = hostOf([sleeping], { store, testing: { clock } });
     const dialect = {
       maxHold: 0,
       maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY),
@@ -262,7 +262,7 @@ describe('a long saga', () => {
         return written;
       },
     };
-    const host = hostOf([touring], { guard: { store } });
+    const host = hostOf([touring], { store });
     let turn = suspended(await host.start('touring', {}));
     const requests: [string, StepAnswer[]][] = [];
     for (let index = 0; index < 59; index += 1) {
@@ -291,7 +291,7 @@ describe('a long saga', () => {
       for (let page = 1; page < 6; page += 1) yield* checkpoint(`page ${page}`);
       return 'the end';
     });
-    const host = hostOf([reading], { guard: { store: memoryStore() } });
+    const host = hostOf([reading], { store: memoryStore() });
     const pages = [suspended(await host.start('reading', {}))];
     for (let count = 1; count < 5; count += 1)
       pages.push(suspended(await host.resume(pages.at(-1)?.token ?? '')));
@@ -302,7 +302,7 @@ describe('a long saga', () => {
 
   test('[T13] tells its store nothing by which an answer could be guessed', async () => {
     const memory = memoryStore();
-    const host = hostOf([touring], { guard: { store: memory } });
+    const host = hostOf([touring], { store: memory });
     const decisions = await Promise.all(
       [1, 2].map(async () => {
         const { token, sagaId } = suspended(await host.start('touring', {}));
@@ -329,7 +329,7 @@ describe('a long saga', () => {
           : { ...entry, body: swapped };
       },
     };
-    const host = hostOf([touring], { guard: { store } });
+    const host = hostOf([touring], { store });
     const first = suspended(await host.start('touring', {}));
     let turn = first;
     const responses: (string | undefined)[] = [];
@@ -364,9 +364,9 @@ describe('limits of the bytes that a guard stores', () => {
     const { store, kept } = counted(clock);
     const rejections: string[] = [];
     const told: RateLimitFacts[] = [];
-    const limits = { maxKeptBytesPerSaga: 10_000 };
+    const limits = { maxKeptBytes: 10_000 };
     const host = hostOf([looping], {
-      guard: { store },
+      store,
       testing: { clock },
       limits: { ...limits, tokenTtl: 10 * hour },
       auth: { rateLimit: (facts) => told.push(facts) > 0 },
@@ -404,8 +404,8 @@ describe('limits of the bytes that a guard stores', () => {
 
   test('[T11] [E8] never refuse a cancellation', async () => {
     undone.length = 0;
-    const limits = { maxKeptBytesPerSaga: 1, maxKeptBytesPerPrincipal: 1 };
-    const host = hostOf([looping], { guard: { store: memoryStore() }, limits });
+    const limits = { maxKeptBytes: 1 };
+    const host = hostOf([looping], { store: memoryStore(), shortTokens: false, limits });
     const caller = { principal: { subject: 'ada', client: 'app' } };
     const { token } = suspended(await host.start('looping', {}, { caller }));
     const next = suspended(await host.resume(token, answer('more'), { caller }));
@@ -420,10 +420,7 @@ describe('limits of the bytes that a guard stores', () => {
 
   test('[T11] refuse a turn of a principal at its limit, over all sagas', async () => {
     const { store, kept } = counted();
-    const host = hostOf([looping], {
-      guard: { store },
-      limits: { maxKeptBytesPerPrincipal: 10_000 },
-    });
+    const host = hostOf([looping], { store, limits: { maxKeptBytes: 10_000 } });
     const began = async (subject: string): Promise<unknown> => {
       const caller = { principal: { subject, client: 'app' } };
       const { token } = suspended(await host.start('looping', {}, { caller }));

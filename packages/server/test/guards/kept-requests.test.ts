@@ -38,10 +38,10 @@ function keeping(): { readonly host: SagaHost; readonly kept: string[] } {
   const options = {
     sagas: [shipping],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     hooks: { onTurn: () => undefined },
   };
-  return { host: createSagaHost({ ...options, guard: { store } }), kept };
+  return { host: createSagaHost({ ...options, store }), kept };
 }
 
 const said = (stepId: string, x: Json): StepAnswer => ({
@@ -96,7 +96,7 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
   const common = {
     sagas: [begun, shipped],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     testing: { clock, environment: 'production' },
     hooks: {
       onTurn: () => undefined,
@@ -104,11 +104,11 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
       onSuspended: (one: SuspendedSagaFacts) => void facts.push(one),
     },
   };
-  const host = createSagaHost({ ...common, guard: { store } });
+  const host = createSagaHost({ ...common, store });
   const { token } = suspended(await host.start('begun', {}));
   const dying = createSagaHost({
     ...common,
-    guard: { store: storeWithGuard(() => ({ finish: gone }), store) },
+    store: storeWithGuard(() => ({ finish: gone }), store),
   });
   await expect(dying.resume(token, answer('ship@1'))).rejects.toMatchObject({ code: 'guard_down' });
   clock.now += 3 * hour;

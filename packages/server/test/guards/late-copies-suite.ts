@@ -49,9 +49,9 @@ export function lateCopiesSuite(
         createSagaHost({
           sagas: [saga({ name: 'order', version: '1', commitEach }, body)],
           keys,
-          audience: 'shop',
+          name: 'shop',
           testing: { environment: 'production', clock: () => now() + ahead },
-          guard: { store: of },
+          store: of,
           limits: { maxHold: 0, tokenTtl: 1_000 * hour, maxLifetime: 2_000 * hour },
           hooks: quiet,
         });

@@ -47,7 +47,7 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
         createSagaHost({
           sagas: [order],
           keys,
-          audience: 'shop',
+          name: 'shop',
           testing: {
             environment: 'production',
             clock: () => now() + ahead, // A wait that is held passes at once.
@@ -65,7 +65,7 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
             onTurn: () => undefined,
             onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
           },
-          guard: { store: storeWithGuard(() => change, of) },
+          store: storeWithGuard(() => change, of),
         });
       const { token } = suspended(await host().start('order', {}));
       return {

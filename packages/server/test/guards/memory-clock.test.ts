@@ -16,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 
 it('an entry expires although the host makes no guarded request any more', async () => {
   const store = memoryStore();
-  createSagaHost({ sagas: [], keys: oldKey, audience: 'clock', guard: { store } });
+  createSagaHost({ sagas: [], keys: oldKey, name: 'clock', store });
   const life = { expiresAtMs: Date.now() + hour };
   // The guard passes the time of the host.
   await store.write({ group: 'g', name: 'turn:1' }, { head: '{}' }, 0, {
@@ -51,7 +51,7 @@ it('short tokens expire, and free their principal, although no guarded saga is c
     testing: { environment: 'production' },
     hooks: hooksInto(told),
     answerers: { model: 'accept' },
-    limits: { maxHold: 0, maxKeptBytesPerPrincipal: 30_000 },
+    limits: { maxHold: 0, maxKeptBytes: 30_000 },
     auth: {
       authenticate: () => ({ token: 'a', clientId: 'app', scopes: [], extra: { sub: 'ada' } }),
       principal: () => ({ subject: 'ada', client: 'app' }),
@@ -88,7 +88,7 @@ it('a store in memory whose write is wrapped in place gets sealed records', asyn
     seen.push(JSON.stringify(given));
     return write(...given);
   };
-  const { host } = hostOf(asking, { guard: { store } });
+  const { host } = hostOf(asking, { store });
   const { token } = suspended(await host.start('asking', {}));
   await host.resume(token, [accept('sure', { sure: secret })]);
   expect(seen.length).toBeGreaterThan(1);

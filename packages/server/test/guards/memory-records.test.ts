@@ -21,7 +21,7 @@ const asking = saga({ name: 'asking', version: '1' }, function* () {
 });
 const keys = generateKey();
 const hostOf = (store: SagaStore) =>
-  createSagaHost({ sagas: [asking], keys, audience: 'asking', guard: { store } });
+  createSagaHost({ sagas: [asking], keys, name: 'asking', store });
 const answers = [{ stepId: 'one', result: { action: 'accept', content: { ok: true } } }];
 
 test('[T13] a store around memoryStore() gets sealed requests and responses', async () => {

@@ -26,8 +26,8 @@ test('[T13] a store in memory keeps used tokens until they expire, and no waitin
   const host = createSagaHost({
     sagas: [asking],
     keys: generateKey(),
-    audience: 'asking',
-    guard: { store },
+    name: 'asking',
+    store,
     testing: { clock },
   });
   const begin = async (): Promise<SuspendedTurn> =>

@@ -46,25 +46,26 @@ function measured(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}) {
     ...store,
     write: async (key, value, ...rest) => {
       const written = await store.write(key, value, ...rest);
-      if (written.status === 'written') sizes.set(key.group, value.body?.length ?? 0);
+      // What a guard keeps is not measured.
+      if (written.status === 'written' && key.name === 'handle')
+        sizes.set(key.group, value.body?.length ?? 0);
       return written;
     },
   };
   const options = changed(
     {
+      name: 'test',
       keys: oldKey,
       testing: { environment: 'production', clock },
       hooks: hooksInto(told),
       answerers: { model: 'accept' },
       store: watched,
-      // It counts in the same store, and is not measured.
-      guard: { store },
       limits: { maxHold: 0 },
     },
     changes,
     { sagas },
   );
-  const server = serveSagas({ name: 'test', version: '1', ...options });
+  const server = serveSagas({ version: '1', ...options });
   const bytes = (): number => [...sizes.values()].reduce((sum, size) => sum + size, 0);
   return { server, sizes, bytes, told };
 }
@@ -110,7 +111,7 @@ describe('a handle', () => {
   test('[T11] is not made beyond the limit of a saga, whose token is given instead', async () => {
     const seen: RateLimitFacts[] = [];
     const { server, bytes, told } = measured([noting], {
-      limits: { maxKeptBytesPerSaga: 60_000, maxHold: 0 },
+      limits: { maxKeptBytes: 60_000, maxHold: 0 },
       auth: { rateLimit: (facts) => seen.push(facts) > 0 },
     });
     let { token = '' } = await called(server, 'modern', { name: 'noting', arguments: {} });
@@ -130,7 +131,7 @@ describe('a handle', () => {
 
   test('[T11] counts for its principal, who gets tokens instead beyond the limit', async () => {
     const { server, bytes, told } = measured([asking], {
-      limits: { maxKeptBytesPerPrincipal: 20_000, maxHold: 0 },
+      limits: { maxKeptBytes: 20_000, maxHold: 0 },
       auth: asAda,
     });
     const lengths: number[] = [];
@@ -157,16 +158,15 @@ describe('a task', () => {
     return 'done';
   });
 
-  function adaAt(maxKeptBytesPerPrincipal: number) {
+  function adaAt(maxKeptBytes: number) {
     ran.length = 0;
     const clock = testClock();
     const store = memoryStore({ clock });
     const { host, told } = hostOf(deciding, {
       clock,
-      guard: { store },
-      tasks: { store },
+      store,
       auth: { principal: asAda.principal },
-      limits: { maxKeptBytesPerPrincipal },
+      limits: { maxKeptBytes },
     });
     return { client: taskClient(host, { clientId: 'app' }), told, clock };
   }
@@ -233,8 +233,9 @@ test('[T11] an undo that waits for its next attempt goes on beyond the limit', a
   const store = memoryStore({ clock });
   const { host } = hostOf(failing, {
     clock,
-    guard: { store },
-    limits: { maxKeptBytesPerPrincipal: 1, maxHold: 0 },
+    store,
+    shortTokens: false,
+    limits: { maxKeptBytes: 1, maxHold: 0 },
   });
   const ada = { caller: { principal: { subject: 'ada', client: 'app' } } };
   const sure = [{ stepId: 'sure', result: { action: 'accept', content: { sure: true } } }];
@@ -261,11 +262,9 @@ test.each([undefined, 'ok'] as const)(
     const clock = testClock();
     const { host } = hostOf(slow, {
       clock,
-      // Its limit is not that of the tasks.
-      ...(reuse === undefined ? { guard: { store: memoryStore({ clock }) } } : {}),
-      tasks: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       auth: { principal: asAda.principal },
-      limits: { maxKeptBytesPerPrincipal: 4_000, maxHold: 0 },
+      limits: { maxKeptBytes: 4_000, maxHold: 0 },
     });
     const client = taskClient(host, { clientId: 'app' });
     let begun = 0;

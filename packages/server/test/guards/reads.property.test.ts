@@ -163,13 +163,11 @@ class World {
     const host = createSagaHost({
       sagas: [this.#saga(process)],
       keys: this.#keys,
-      audience: 'reads',
-      guard: {
-        store: storeWithGuard(
-          () => (process.fault?.kind === 'not stored' ? { finish: gone } : {}),
-          this.#store,
-        ),
-      },
+      name: 'reads',
+      store: storeWithGuard(
+        () => (process.fault?.kind === 'not stored' ? { finish: gone } : {}),
+        this.#store,
+      ),
       hooks: {
         onError: () => undefined,
         onReject: () => undefined,

@@ -59,10 +59,11 @@ async function setUp(
     createSagaHost({
       sagas: [slow],
       keys: oldKey,
-      audience: 'test',
-      guard: { store: storeWithGuard(change, store), lease: leaseMs },
+      name: 'test',
+      store: storeWithGuard(change, store),
       hooks: hooksInto(told),
       testing: { environment: 'production' },
+      limits: { lease: leaseMs },
     }),
   );
   const [one, other] = hosts as [(typeof hosts)[number], (typeof hosts)[number]];
@@ -176,10 +177,10 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
       createSagaHost({
         sagas: [asks, waits, undoes],
         keys: oldKey,
-        audience: 'test',
-        guard: { store, lease: lease },
+        name: 'test',
+        store,
         queue: { send: (message) => void messages.push(message) },
-        limits: { maxHold: 0 },
+        limits: { maxHold: 0, lease: lease },
         hooks: {
           ...hooksInto(told),
           onSuspended: ({ cancelToken }) => void cancels.push(cancelToken),

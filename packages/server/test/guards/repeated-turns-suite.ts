@@ -48,7 +48,7 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
         createSagaHost({
           sagas: [order],
           keys,
-          audience: 'shop',
+          name: 'shop',
           testing: { environment: 'production', clock },
           hooks: {
             onError: () => undefined,
@@ -56,7 +56,7 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
             onReject: () => undefined,
             onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
           },
-          guard: { store: storeWithGuard(change, of) },
+          store: storeWithGuard(change, of),
         });
       const { token } = suspended(await host().start('order', {}));
       ahead = 29 * minute;

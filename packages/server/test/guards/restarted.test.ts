@@ -32,7 +32,7 @@ function restarted(
   olderTokens?: 'refuse' | 'accept',
 ): ReturnType<typeof hostOf> {
   const store = memoryStore(olderTokens === undefined ? { clock } : { clock, olderTokens });
-  return hostOf(program, { clock, guard: { store } });
+  return hostOf(program, { clock, store });
 }
 
 describe('a store in memory that was restarted', () => {
@@ -58,17 +58,17 @@ describe('a store in memory that was restarted', () => {
   test('[T13] accepts every token that was issued since the first host with it was created', async () => {
     const clock = testClock();
     const program = asking();
-    const guard = { store: memoryStore({ clock }) };
-    const first = hostOf(program, { clock, guard });
+    const store = memoryStore({ clock });
+    const first = hostOf(program, { clock, store });
     const { token } = suspended(await first.host.start('asking', {}));
     clock.now += 1;
-    const second = hostOf(program, { clock, guard });
+    const second = hostOf(program, { clock, store });
     expect(completed(await second.host.resume(token, [accept('sure', {})])).result).toBe('charged');
   });
 
   test('[T13] starts at the time of its host', async () => {
     const clock = testClock();
-    const { host } = hostOf(asking(), { clock, guard: { store: memoryStore() } });
+    const { host } = hostOf(asking(), { clock, store: memoryStore() });
     const { token } = suspended(await host.start('asking', {}));
     expect(completed(await host.resume(token, [accept('sure', {})])).status).toBe('completed');
   });
@@ -104,7 +104,7 @@ describe('a store in memory that was restarted', () => {
       ...hooksInto(nothingTold()),
       onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
     };
-    const before = hostOf(program, { clock, guard: { store: memoryStore({ clock }) }, hooks });
+    const before = hostOf(program, { clock, store: memoryStore({ clock }), hooks });
     await before.host.start('asking', {});
     clock.now += day;
     const { host } = restarted(program, clock);
@@ -119,7 +119,7 @@ describe('a store in memory that was restarted', () => {
     ['test', 0],
   ])('[T13] warns at the start if NODE_ENV is %s: %i times', (environment, times) => {
     const store = memoryStore();
-    const { told } = hostOf(asking(), { guard: { store }, testing: { environment } });
+    const { told } = hostOf(asking(), { store, testing: { environment } });
     expect(told.warnings.filter((message) => message.includes('olderTokens'))).toHaveLength(times);
   });
 

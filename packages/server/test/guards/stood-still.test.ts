@@ -39,7 +39,7 @@ function processes() {
       });
       return 'done';
     });
-  const host = (name: string) => hostOf(made(name), { clock, guard: { store, lease: 60_000 } });
+  const host = (name: string) => hostOf(made(name), { clock, store, limits: { lease: 60_000 } });
   const { host: one, told } = host('one');
   return { clock, did, told, wake: () => wake(), began, one, other: host('other').host };
 }
@@ -97,7 +97,7 @@ describe('a process that stands still until its lease has expired', () => {
         yield* elicit('target', { message: 'Where?', schema: Target });
         return 'done';
       });
-      return hostOf(order, { clock, guard: { store, lease: 60_000 } });
+      return hostOf(order, { clock, store, limits: { lease: 60_000 } });
     };
     const { host: one, told } = host('one');
     const { host: other } = host('other');

@@ -65,9 +65,9 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
     createSagaHost({
       sagas: [order(version)],
       keys,
-      audience: 'shop',
+      name: 'shop',
       testing: { environment: 'production', clock },
-      guard: { store: storeWithGuard(change, store) },
+      store: storeWithGuard(change, store),
       compensators: [release],
       hooks: {
         onTurn: () => undefined,
@@ -206,9 +206,9 @@ describe('a saga that this process does not serve', () => {
   const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
   const options = {
     keys,
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production', clock },
-    guard: { store },
+    store,
     hooks,
   } as const;
   const tickets = saga({ name: 'tickets', version: '1' }, function* () {

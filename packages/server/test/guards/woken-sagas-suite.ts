@@ -48,9 +48,9 @@ export function wokenSagasSuite(name: string, make: () => Promise<StoreUnderTest
         createSagaHost({
           sagas: [order],
           keys,
-          audience: 'shop',
+          name: 'shop',
           testing: { environment: 'production', clock: () => now() + ahead },
-          guard: { store: of },
+          store: of,
           queue,
           limits: { maxHold: 0 },
           hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },

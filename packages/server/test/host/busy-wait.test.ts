@@ -37,8 +37,8 @@ describe('waiting for a request that runs elsewhere', () => {
     const host = createSagaHost({
       sagas: [asking],
       keys,
-      audience: 'shop',
-      guard: { store: storeWithGuard(() => ({ begin })) },
+      name: 'shop',
+      store: storeWithGuard(() => ({ begin })),
     });
     const { token } = suspended(await host.start('asking', {}));
     const answers = [
@@ -68,12 +68,12 @@ describe('waiting for a request that runs elsewhere', () => {
     });
     const never = () => new Promise<never>(() => undefined);
     const memory = memoryStore();
-    const options = { sagas: [paying], keys: generateKey(), audience: 'shop' };
+    const options = { sagas: [paying], keys: generateKey(), name: 'shop' };
     const dying = createSagaHost({
       ...options,
-      guard: { store: storeWithGuard(() => ({ forget: never, renew: never }), memory) },
+      store: storeWithGuard(() => ({ forget: never, renew: never }), memory),
     });
-    const host = createSagaHost({ ...options, guard: { store: memory } });
+    const host = createSagaHost({ ...options, store: memory });
     const { token } = suspended(await host.start('paying', {}));
     const answer = (ok: unknown) => [
       { stepId: 'pay', result: { action: 'accept', content: { ok } } } as StepAnswer,

@@ -63,7 +63,8 @@ const mistaken = fc.oneof(
 describe('the options of a request to a host', () => {
   test('[T6] are refused by name if a name is unknown, at each level, before anything runs', async () => {
     const { host, told } = hostOf(asking(), {
-      outside: { url: 'https://shop.example', store: memoryStore({ clock: () => 0 }) },
+      store: memoryStore({ clock: () => 0 }),
+      url: 'https://shop.example',
     });
     const wrong = fc
       .tuple(fc.constantFrom(...Object.keys(methods)), mistaken, fc.constantFrom(0, 1, 2))
@@ -207,7 +208,8 @@ describe.each(identifying)('a host with auth.%s', (_, auth) => {
     });
     const { host, told } = hostOf(refund, {
       auth,
-      outside: { url: 'https://shop.example', store: memoryStore({ clock: () => 0 }) },
+      store: memoryStore({ clock: () => 0 }),
+      url: 'https://shop.example',
       limits: { maxHold: 0 },
     });
     await host.start('refund', {}, { caller: ann });
@@ -255,8 +257,8 @@ describe('for the sealed principal, without a caller,', () => {
   test('[T6] [E7] a message continues a saga as another saga', async () => {
     const clock = testClock();
     const queue = memoryQueue();
-    const guard = { store: memoryStore({ clock }) };
-    const { host, told } = hostOf([order, next], { clock, queue, guard, ...shared });
+    const store = memoryStore({ clock });
+    const { host, told } = hostOf([order, next], { clock, queue, store, ...shared });
     const { token } = suspended(await host.start('order', {}, { caller: ann }));
     // The client is given some time to come first.
     clock.now += 2 * hour;
@@ -269,9 +271,9 @@ describe('for the sealed principal, without a caller,', () => {
     expectLogs(restartLog);
     const clock = testClock();
     const facts: SuspendedSagaFacts[] = [];
-    const guard = { store: memoryStore({ clock }) };
+    const store = memoryStore({ clock });
     const hooks = { onSuspended: (fact: SuspendedSagaFacts) => void facts.push(fact) };
-    const { host } = hostOf([order, next], { clock, guard, hooks, ...shared });
+    const { host } = hostOf([order, next], { clock, store, hooks, ...shared });
     await host.start('order', {}, { caller: ann });
     const { cancelToken, cancelAfter } = facts.at(-1) as SuspendedSagaFacts;
     clock.now = cancelAfter;

@@ -234,8 +234,8 @@ describe('expiry', () => {
 
   test('[T6] rounds durations up to whole milliseconds', async () => {
     const durations = {
-      limits: { tokenTtl: hour / 7, maxLifetime: day / 7 },
-      guard: { store: memoryStore(), lease: 60_000.5 },
+      limits: { tokenTtl: hour / 7, maxLifetime: day / 7, lease: 60_000.5 },
+      store: memoryStore(),
     };
     const { host } = hostOf(asking(), durations);
     expect(coreOf(host)).toMatchObject({

@@ -38,7 +38,7 @@ describe('a host with a slow clock', () => {
   test('[T6] rejects a fresh token with a retryable error, and accepts it later', async () => {
     const clock = testClock(start - behind);
     const store = memoryStore({ clock });
-    const { host, told } = hostOf(asking(), { clock, guard: { store } });
+    const { host, told } = hostOf(asking(), { clock, store });
     const token = await mint();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
       await expect(request()).rejects.toMatchObject({
@@ -86,10 +86,7 @@ describe('a request repeated at a host with a slow clock', () => {
       return 'done';
     });
     const store = memoryStore({ clock: testClock() });
-    const [ahead, late] = [
-      hostOf(order, { guard: { store } }),
-      hostOf(order, { guard: { store } }),
-    ];
+    const [ahead, late] = [hostOf(order, { store }), hostOf(order, { store })];
     const { token } = suspended(await ahead.host.start('order', {}));
     ahead.clock.now += behind;
     const first = await ahead.host.resume(token, go('sure'));
@@ -113,8 +110,8 @@ describe('a request repeated at a host with a slow clock', () => {
       }),
       store,
     );
-    const ahead = hostOf(order, { guard: { store: dying } });
-    const late = hostOf(order, { guard: { store } });
+    const ahead = hostOf(order, { store: dying });
+    const late = hostOf(order, { store });
     const { token } = suspended(await ahead.host.start('order', {}));
     ahead.clock.now += behind;
     await expect(ahead.host.resume(token, go('sure'))).rejects.toMatchObject({

@@ -29,7 +29,7 @@ const failing = saga({ name: 'failing', version: '1' }, function* () {
 const hostOf = (changes: HostChanges = {}) =>
   createSagaHost(
     changed(
-      { sagas: [failing, asking()], keys, audience: 'a', testing: { environment: 'production' } },
+      { sagas: [failing, asking()], keys, name: 'a', testing: { environment: 'production' } },
       changes,
     ),
   );
@@ -255,7 +255,7 @@ describe('a host without hooks', () => {
     const stranger = createSagaHost({
       sagas: [asking()],
       keys: generateKey(),
-      audience: 'a',
+      name: 'a',
       hooks: {},
     });
     const turn = await stranger.start('asking', {});
@@ -333,7 +333,7 @@ describe('a host without hooks', () => {
     });
     const host = hostOf({
       sagas: [holds],
-      guard: { store: memoryStore() },
+      store: memoryStore(),
       testing: { environment: 'development' },
       hooks: { onSuspended: (facts) => (cancelToken = facts.cancelToken) },
     });

@@ -198,7 +198,7 @@ async function visited(
   });
   const clock = testClock();
   const outside = { url: base, store: memoryStore({ clock }) };
-  const test = hostOf(visiting, { clock, outside, limits: { maxHold: 0 } });
+  const test = hostOf(visiting, { clock, ...outside, limits: { maxHold: 0 } });
   const visit: Visit = { test, urls, text: given, turn: await test.host.start('visiting', {}) };
   // A saga that is too large ends before anybody can answer.
   const isAccepted = visit.turn.status === 'suspended' && (await door.send(visit));
@@ -260,7 +260,7 @@ it.each([
     });
     const clock = testClock();
     const outside = { url: base, store: memoryStore({ clock }) };
-    const { host } = hostOf(parallel, { clock, outside, limits: { maxHold: 0 } });
+    const { host } = hostOf(parallel, { clock, ...outside, limits: { maxHold: 0 } });
     let turn = await host.start('parallel', {});
     expect(turn.status).toBe(status);
     const body = JSON.stringify({ type: 'paid', text: noise(30_000) });
@@ -296,7 +296,7 @@ it.each([
       const clock = testClock();
       const outside = { url: base, store: memoryStore({ clock }) };
       const limits = { maxHold: 0, maxTokenBytes: 24_000 };
-      const { host } = hostOf(asking, { clock, outside, limits });
+      const { host } = hostOf(asking, { clock, ...outside, limits });
       let turn = await host.start('asking', {});
       // A saga without that room asks nobody.
       if (turn.status !== 'suspended') {
@@ -332,7 +332,7 @@ it('a wait keeps the room for its event while the delivery of its link is retrie
   });
   const clock = testClock();
   const outside = { url: base, store: memoryStore({ clock }) };
-  const { host } = hostOf(parallel, { clock, outside, limits: { maxHold: 0 } });
+  const { host } = hostOf(parallel, { clock, ...outside, limits: { maxHold: 0 } });
   expect(await host.start('parallel', {})).toMatchObject({
     status: 'failed',
     error: { code: 'token_too_large' },
@@ -406,7 +406,7 @@ it.each([
   });
   const clock = testClock();
   const outside = { url: base, store: memoryStore({ clock }) };
-  const { host } = hostOf(paying, { clock, outside, limits: { maxHold: 0 } });
+  const { host } = hostOf(paying, { clock, ...outside, limits: { maxHold: 0 } });
   let turn = await host.start('paying', {});
   const body = JSON.stringify({ type: 'paid', items });
   const response = await host.answer(new Request(urls[0] ?? '', { method: 'POST', body }));

@@ -364,9 +364,7 @@ describe('a result', () => {
         return { id: mark, size: 918_273 };
       });
     for (const reuse of [undefined, 'ok'] as const) {
-      const { host } = hostOf(undoes(reuse), {
-        guard: { store: memoryStore({ clock: () => 1_000 }) },
-      });
+      const { host } = hostOf(undoes(reuse), { store: memoryStore({ clock: () => 1_000 }) });
       const { token } = suspended(await host.start('faulty', {}));
       const turn = failed(await host.resume(token, [accept('sure', {})]));
       expect(turn).toMatchObject({

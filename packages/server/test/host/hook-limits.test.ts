@@ -23,7 +23,7 @@ function hostWith(hooks: HostHooks, options: HostChanges = {}): TestHost {
   const told = nothingTold();
   return {
     ...hostOf(asksTwice, {
-      guard: { store: memoryStore() },
+      store: memoryStore(),
       hooks: { ...hooksInto(told), ...hooks },
       ...options,
     }),
@@ -96,10 +96,7 @@ test.each([0, -1, Number.NaN, '5 s'])(
   'hookTimeout of %o is rejected at the creation of a host',
   (hookTimeout) => {
     expect(() =>
-      hostOf(asksTwice, {
-        guard: { store: memoryStore() },
-        limits: { hookTimeout: hookTimeout as number },
-      }),
+      hostOf(asksTwice, { store: memoryStore(), limits: { hookTimeout: hookTimeout as number } }),
     ).toThrow(expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }));
   },
 );

@@ -35,11 +35,7 @@ describe('a client that answers late', () => {
     async (ms, winner) => {
       const clock = testClock();
       const store = memoryStore({ clock });
-      const { host } = hostOf(offer, {
-        clock,
-        guard: { store },
-        limits: { tokenTtl: day },
-      });
+      const { host } = hostOf(offer, { clock, store, limits: { tokenTtl: day } });
       const { token } = suspended(await host.start('offer', {}));
       clock.now += ms;
       expect(completed(await host.resume(token, yes)).result).toBe(winner);

@@ -21,11 +21,7 @@ describe('the lifetime of a saga', () => {
     const clock = testClock();
     const store = memoryStore({ clock });
     // Each charge uses up the budget of a turn.
-    const { host } = hostOf(charges, {
-      clock,
-      guard: { store },
-      limits: { turnBudget: 1 },
-    });
+    const { host } = hostOf(charges, { clock, store, limits: { turnBudget: 1 } });
     const holder = { kind: 'store', beforeContinueAs: () => Promise.resolve() } as const;
     let turn = await host.start('charges', {});
     while (turn.status === 'suspended') {
@@ -51,7 +47,7 @@ describe('the lifetime of a saga', () => {
     const store = memoryStore({ clock });
     const { host } = hostOf(asking, {
       clock,
-      guard: { store },
+      store,
       hooks,
       limits: { tokenTtl: hour, maxLifetime: 3 * hour },
     });

@@ -304,7 +304,7 @@ describe('the other limits', () => {
 
   test.each([
     ['none', {}],
-    ['a guard', { guard: { store: memoryStore() } }],
+    ['a guard', { store: memoryStore() }],
   ])('[T11] accepts answers 64 levels deep and refuses 65, with %s', async (_, options) => {
     const { host } = hostOf(counting, options);
     const { token } = suspended(await host.start('counting', {}));
@@ -343,7 +343,7 @@ describe('the other limits', () => {
 
   test.each([
     ['maxTokenBytes', 0],
-    ['maxKeptBytesPerSaga', Number.NaN],
+    ['maxKeptBytes', Number.NaN],
     ['maxCommands', 1.5],
     ['maxJournalEntries', -1],
     ['maxTokenBytes', Number.POSITIVE_INFINITY],

@@ -10,7 +10,7 @@ import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 
 const base = {
   sagas: [asking()],
-  audience: 'deployer',
+  name: 'deployer',
   keys: oldKey,
   testing: { environment: 'production' },
 };
@@ -34,24 +34,13 @@ afterEach(() => {
 describe('a host rejects at its creation', () => {
   // What the message names, and a code other than `invalid_option`.
   test.each<[string, object, string, string?]>([
+    ['a part of a store', { store: { ...memoryStore(), append: undefined } }, 'store: expected'],
+    ['a store that was not called', { store: memoryStore }, 'Call it: memoryStore(…).'],
+    ['a store without methods', { store: {} }, 'store: expected'],
     [
-      'a store of the guard that was not called',
-      { guard: { store: memoryStore } },
-      'Call it: memoryStore(…).',
-    ],
-    ['a store of the guard without methods', { guard: { store: {} } }, 'guard.store'],
-    ['no guard', { guard: { lease: 60_000 } }, 'guard.store', 'missing_option'],
-    [
-      'a part of a store',
-      { guard: { store: { ...memoryStore(), append: undefined } } },
-      'guard.store',
-    ],
-    ['a store that was not called', { tasks: { store: memoryStore } }, 'memoryStore(…)'],
-    ['a store without methods', { tasks: { store: {} } }, 'tasks.store'],
-    [
-      'a misspelled option of tasks',
-      { tasks: { tll: 5 } },
-      "There is no option 'tasks.tll'. Did you mean 'tasks.ttl'? Options: store, ttl,",
+      'a misspelled option of starts',
+      { starts: { kee: 5 } },
+      "There is no option 'starts.kee'. Did you mean 'starts.key'? Options: unkeyed, key.",
       'unknown_option',
     ],
     [
@@ -62,12 +51,12 @@ describe('a host rejects at its creation', () => {
     ],
     [
       'a context in a group of options',
-      { tasks: { context: {} } },
-      "There is no option 'tasks.context'. Options: store, ttl,",
+      { starts: { context: {} } },
+      "There is no option 'starts.context'. Options: unkeyed, key.",
       'unknown_option',
     ],
     ['another consent', { anonymous: { tasks: 'accepted' } }, "anonymous.tasks: expected 'accept'"],
-    ['a boolean as tasks', { tasks: true }, 'tasks: expected an object of store, ttl,'],
+    ['a boolean as starts', { starts: true }, 'starts: expected an object of unkeyed, key'],
     [
       'a misspelled limit',
       { limits: { maxTokenSize: 1 } },
@@ -124,13 +113,13 @@ describe('a host rejects at its creation', () => {
     ],
     [
       'a lease without an end',
-      { guard: { store: memoryStore(), lease: Number.POSITIVE_INFINITY } },
-      'guard.lease must be finite',
+      { store: memoryStore(), limits: { lease: Number.POSITIVE_INFINITY } },
+      'limits.lease must be finite',
     ],
     [
       'a negative lease',
-      { guard: { store: memoryStore(), lease: -0.5 } },
-      'guard.lease must be more than 0',
+      { store: memoryStore(), limits: { lease: -0.5 } },
+      'limits.lease must be more than 0',
     ],
     ['a negative hold', { limits: { maxHold: -1 } }, 'limits.maxHold must be 0 or more'],
     [
@@ -186,12 +175,12 @@ describe('a host accepts at its creation', () => {
       'hooks of an object without a prototype',
       { hooks: Object.assign(Object.create(null) as object, { onTurn: () => 1 }) },
     ],
-    ['a store of a class', { guard: { store: new Store() } }],
+    ['a store of a class', { store: new Store() }],
     ['a time in milliseconds', { auth: { rejectIssuedBefore: start } }],
     ['no time at all', { auth: { rejectIssuedBefore: 0 } }],
     [
       'options that are undefined',
-      { hooks: undefined, guard: undefined, tasks: undefined, limits: undefined, auth: undefined },
+      { hooks: undefined, starts: undefined, page: undefined, limits: undefined, auth: undefined },
     ],
     [
       'tokens for a hundred years',
@@ -219,10 +208,10 @@ describe('a host warns', () => {
 
   test('[T13] of a lease that can expire while its request still runs', () => {
     const store = memoryStore({ olderTokens: 'accept' });
-    expect(warningsOf({ guard: { store, lease: 25_000 } })).toEqual([]);
-    const said = [expect.stringContaining('Raise guard.lease.')];
-    expect(warningsOf({ guard: { store, lease: 24_999 } })).toEqual(said);
-    expect(warningsOf({ guard: { store }, limits: { turnBudget: 60_001 } })).toEqual(said);
+    expect(warningsOf({ store, limits: { lease: 25_000 } })).toEqual([]);
+    const said = [expect.stringContaining('Raise limits.lease.')];
+    expect(warningsOf({ store, limits: { lease: 24_999 } })).toEqual(said);
+    expect(warningsOf({ store, limits: { turnBudget: 60_001 } })).toEqual(said);
   });
 
   test('in development of a duration below a second without a unit', () => {
@@ -244,7 +233,7 @@ describe('a host warns', () => {
     ];
     const queue = {
       hooks: { onSuspended: () => undefined },
-      guard: { store: memoryStore({ olderTokens: 'accept' }) },
+      store: memoryStore({ olderTokens: 'accept' }),
     };
     const said = [expect.stringContaining('hooks.onSuspended is never called: it needs a store')];
     expect(
@@ -302,7 +291,6 @@ test.each<[object, string]>([
   [{ admit: () => true }, "There is no option 'admit'. Options: sagas, keys,"],
   [{ autorize: () => true }, "There is no option 'autorize'. Did you mean 'auth.authorize'?"],
   [{ telemetri: {} }, "There is no option 'telemetri'. Did you mean 'telemetry'?"],
-  [{ guard: memoryStore() }, 'guard takes options, not a store. Write `store: …`'],
   [
     { auth: { ratelimit: () => true } },
     "There is no option 'auth.ratelimit'. Did you mean 'auth.rateLimit'?",
@@ -317,7 +305,7 @@ test.each<[object, string]>([
     { authenticate: () => undefined },
     "There is no option 'authenticate'. Did you mean 'auth.authenticate'?",
   ],
-  [{ corse: true }, "There is no option 'corse'. Did you mean 'http.cors'?"],
+  [{ handlr: {} }, "There is no option 'handlr'. Did you mean 'http.handler'?"],
   [
     { http: { alowedHosts: [] } },
     "There is no option 'http.alowedHosts'. Did you mean 'http.allowedHosts'?",
@@ -327,5 +315,5 @@ test.each<[object, string]>([
 ])('serveSagas refuses an unknown option: %o', (options, said) => {
   const whole = { name: 'deployer', version: '1', sagas: [asking()], keys: oldKey, ...options };
   expect(() => serveSagas(whole as never)).toThrow(said);
-  expect(() => serveSagas(whole as never)).toThrow(/ (name, version|principal|path), /);
+  expect(() => serveSagas(whole as never)).toThrow(/ (version|principal|path), /);
 });

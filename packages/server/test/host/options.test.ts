@@ -13,7 +13,7 @@ import { accept, completed, hostOf, keyOf, oldKey, suspended } from '../fixtures
 import { asking, Empty } from '../fixtures/sagas.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-const base = { sagas: [asking()], audience: 'deployer', keys: oldKey };
+const base = { sagas: [asking()], name: 'deployer', keys: oldKey };
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -64,11 +64,10 @@ describe('creating a host fails', () => {
     expect(() => createSagaHost({ ...base, sagas: [odd] })).toThrow(problem);
   });
 
-  test('without an audience', () => {
+  test('without a name', () => {
+    expect(() => createSagaHost({ ...base, name: '' })).toThrow('name: expected');
+    expect(() => createSagaHost({ sagas: [], keys: oldKey } as never)).toThrow('name: expected');
     expect(() => createSagaHost({ ...base, audience: '' })).toThrow('audience: expected');
-    expect(() => createSagaHost({ sagas: [], keys: oldKey } as never)).toThrow(
-      'audience: expected',
-    );
   });
 
   test.each([[undefined], ['production'], ['Development'], ['staging'], ['']])(

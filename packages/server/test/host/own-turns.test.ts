@@ -34,8 +34,7 @@ function order(
     });
     return yield* then((ms) => void (clock.now += ms));
   });
-  const guard: HostChanges =
-    reuse === undefined ? { guard: { store: memoryStore({ clock }) } } : {};
+  const guard: HostChanges = reuse === undefined ? { store: memoryStore({ clock }) } : {};
   return { did, ...hostOf(program, { ...changed<HostChanges>(guard, changes), clock }) };
 }
 
@@ -89,7 +88,7 @@ describe('a turn that the host runs without the client', () => {
         yield* step('ship', () => void did.push('ship'));
         return 'shipped';
       },
-      { limits: { turnBudget: 2 * hour }, guard: { lease: 2 * hour }, hooks },
+      { limits: { turnBudget: 2 * hour, lease: 2 * hour }, hooks },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -193,7 +192,7 @@ describe('a token that can only continue an undo', () => {
         });
         return yield* failsAfter(10_000)(late);
       },
-      { guard: { store }, limits: { tokenTtl: hour, maxLifetime: hour } },
+      { store, limits: { tokenTtl: hour, maxLifetime: hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));

@@ -8,10 +8,7 @@ const ada = { principal: { subject: 'ada', client: 'app' } };
 const secret = 'the secret target of ada';
 
 async function used() {
-  const { host } = hostOf(asking(), {
-    guard: { store: memoryStore() },
-    store: memoryStore(),
-  });
+  const { host } = hostOf(asking(), { store: memoryStore() });
   const { token } = suspended(await host.start('asking', { secret }, { caller: ada }));
   return { host, token };
 }

@@ -35,7 +35,7 @@ test('[T14] accepts an answer of a model by the options of the current host and 
     createSagaHost({
       sagas: [both],
       keys,
-      audience: 'test',
+      name: 'test',
       answerers,
       hooks: { onWarning: () => undefined, onTurn: () => undefined },
     });
@@ -77,7 +77,7 @@ test('[T14] a called saga keeps its own word on who may answer, also below a gro
     createSagaHost({
       sagas: [caller],
       keys: generateKey(),
-      audience: 'test',
+      name: 'test',
       answerers: { model: 'accept' },
       hooks: { onWarning: () => undefined, onTurn: () => undefined },
     }),

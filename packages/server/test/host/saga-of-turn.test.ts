@@ -80,7 +80,7 @@ describe('the saga behind a turn of this process', () => {
     '[T2] is what the token holds: $program.name, traced: $isTraced',
     async ({ program, isTraced }) => {
       const { host } = hostOf([program, second], {
-        guard: { store: memoryStore() },
+        store: memoryStore(),
         ...(isTraced ? { telemetry: recordingTelemetry() } : {}),
       });
       const one = suspended(await host.start(program.name, {}));

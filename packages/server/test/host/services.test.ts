@@ -108,10 +108,8 @@ function shop(program: Program, seen: Seen, options: Partial<SagaHostOptions> = 
     store: memoryStore({ clock }),
     limits: { maxHold: 0 },
     compensators: [release(seen)],
-    outside: {
-      url,
-      webhooks: { bank: (_, given) => (seen.push(['webhook', shopOf(given.services), '']), true) },
-    },
+    url,
+    webhooks: { bank: (_, given) => (seen.push(['webhook', shopOf(given.services), '']), true) },
     auth: {
       mayAnswer: (person, __, given) => {
         seen.push(['mayAnswer', shopOf(given.services), person.subject]);
@@ -298,7 +296,7 @@ describe('a function `services`', () => {
 
 describe('the user of a request', () => {
   test('[T6] is its principal by issuer, subject, and client', async () => {
-    const { host } = hostOf(order([]), { store: memoryStore(), outside: { url } });
+    const { host } = hostOf(order([]), { store: memoryStore(), url });
     const caller = { user: ann, capabilities: {} };
     const { token } = suspended(await host.start('order', {}, { caller }));
     const { issuer, subject, client } = ann;
@@ -325,16 +323,12 @@ describe('the user of a request', () => {
   ])('[T6] is refused with %s, unless the option makes a principal of it', async (_, user) => {
     const request = { caller: { user } };
     await expect(
-      hostOf(order([]), { store: memoryStore(), outside: { url } }).host.start(
-        'order',
-        {},
-        request,
-      ),
+      hostOf(order([]), { store: memoryStore(), url }).host.start('order', {}, request),
     ).rejects.toMatchObject({
       code: 'principal_missing',
     });
     const auth = { principal: () => ({ subject: 'ann', client: 'app' }) };
-    const { host } = hostOf(order([]), { auth, store: memoryStore(), outside: { url } });
+    const { host } = hostOf(order([]), { auth, store: memoryStore(), url });
     expect(suspended(await host.start('order', {}, request)).turn).toBe(1);
   });
 
@@ -396,7 +390,7 @@ describe('the option `context`', () => {
   });
 
   test('is refused by name by the methods of a host', async () => {
-    const { host } = hostOf(order([]), { store: memoryStore(), outside: { url } });
+    const { host } = hostOf(order([]), { store: memoryStore(), url });
     for (const refused of [
       host.start('order', {}, { caller: { context } } as never),
       host.resume('token', [], { context } as never),

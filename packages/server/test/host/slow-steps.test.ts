@@ -18,12 +18,7 @@ function charging(run: (context: StepContext<undefined>) => unknown) {
   const clock = testClock();
   const store = memoryStore({ clock, olderTokens: 'accept' });
   const sleep = async (): Promise<void> => undefined;
-  return hostOf(order, {
-    clock,
-    guard: { store },
-    limits: { turnBudget: 1_000 },
-    testing: { sleep },
-  });
+  return hostOf(order, { clock, store, limits: { turnBudget: 1_000 }, testing: { sleep } });
 }
 
 describe('a step that takes longer than the turn budget', () => {
@@ -78,7 +73,7 @@ describe('a step that takes longer than the turn budget', () => {
       return 'done';
     });
     const clock = testClock();
-    const { host } = hostOf(order, { clock, guard: { store: memoryStore({ clock }) } });
+    const { host } = hostOf(order, { clock, store: memoryStore({ clock }) });
     const { token } = suspended(await host.start('order', {}));
     const aborting = new AbortController();
     const taking = host.resume(token, [accept('sure', {})], { signal: aborting.signal });

@@ -47,12 +47,12 @@ describe('the option steps.retry of a host', () => {
     [null, 'steps.retry: expected a number of attempts, or a policy'],
     [{ attempts: 2, delayMs: 5 }, "There is no option 'steps.retry.delayMs'."],
   ])('is checked when the host starts: %j', (retry, message) => {
-    const options = { sagas: [failing().program], keys: oldKey, audience: 'deployer' };
+    const options = { sagas: [failing().program], keys: oldKey, name: 'deployer' };
     expect(() => createSagaHost({ ...options, steps: { retry } as never })).toThrow(message);
   });
 
   it('`retry` is refused outside of `steps`, with its name', () => {
-    const options = { sagas: [failing().program], keys: oldKey, audience: 'deployer' };
+    const options = { sagas: [failing().program], keys: oldKey, name: 'deployer' };
     const misplaced = { ...options, retry: 3 } as never;
     expect(() => createSagaHost(misplaced)).toThrow("Did you mean 'steps.retry'?");
     const misspelled = { ...options, steps: { retries: 3 } } as never;

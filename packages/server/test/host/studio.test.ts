@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { oldKey } from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 
-const base = { sagas: [asking()], audience: 'deployer', keys: oldKey };
+const base = { sagas: [asking()], name: 'deployer', keys: oldKey };
 const request = new Request('https://deployer.example/ops/studio/');
 
 describe('the option studio', () => {

@@ -97,7 +97,7 @@ describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) =
 });
 
 test('a host rejects an invalid telemetry option at its creation', () => {
-  const options = { sagas: [asking()], audience: 'deployer', keys: oldKey };
+  const options = { sagas: [asking()], name: 'deployer', keys: oldKey };
   for (const telemetry of [null, {}, () => undefined, 'otel']) {
     expect(() => createSagaHost({ ...options, telemetry: telemetry as never })).toThrow(
       'telemetry: expected the result of openTelemetry() of @mcp-saga/opentelemetry.',

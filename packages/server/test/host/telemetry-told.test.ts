@@ -129,11 +129,7 @@ describe('telemetry', () => {
       yield* step('work', () => 1);
       return 'done';
     });
-    const { host } = hostOf(guarded, {
-      telemetry,
-      clock,
-      guard: { store: memoryStore({ clock }) },
-    });
+    const { host } = hostOf(guarded, { telemetry, clock, store: memoryStore({ clock }) });
     const { token } = suspended(await host.start('guarded', {}));
     completed(await host.resume(token, [accept('go', {})]));
     completed(await host.resume(token, [accept('go', {})]));

@@ -1,5 +1,5 @@
 import { createKeyRing, createSealer } from '@mcp-saga/seal';
-import { continueAs, elicit, memoryStore, saga, sleep, step, type Program } from '@mcp-saga/server';
+import { continueAs, elicit, memoryStore, saga, step, type Program } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { start, testClock } from '../fixtures/clock.ts';
 import { accept, completed, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
@@ -145,7 +145,7 @@ describe('the trace parent in a token', () => {
     const { host } = hostOf(paid, {
       telemetry,
       clock,
-      guard: { store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
       hooks: { onSuspended: (facts) => void ({ cancelToken } = facts), onTurn: () => undefined },
     });
     suspended(await host.start('paid', {}));
@@ -176,7 +176,7 @@ describe('the trace parent in a token', () => {
       yield* step('charge', () => 1, { compensate: () => undefined });
       throw new Error('no');
     });
-    const { host } = hostOf(paid, { telemetry, clock, guard: { store: memoryStore({ clock }) } });
+    const { host } = hostOf(paid, { telemetry, clock, store: memoryStore({ clock }) });
     const { token } = suspended(await host.start('paid', {}));
     failed(await host.resume(token, [accept('go', {})]));
     expect(
@@ -196,9 +196,9 @@ describe('the trace parent in a token', () => {
   test('[W1] is the same in all turns of a task', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
-    const tasks = { store: memoryStore({ clock }) };
+    const store = memoryStore({ clock });
     const anonymous = { tasks: 'accept' } as const;
-    const { host } = hostOf(asksInTask(), { telemetry, clock, anonymous, tasks });
+    const { host } = hostOf(asksInTask(), { telemetry, clock, anonymous, store });
     const client = taskClient(host);
     const taskId = await client.start('asks');
     await client.idle();
@@ -212,27 +212,5 @@ describe('the trace parent in a token', () => {
       'before',
       'after',
     ]);
-  });
-
-  test('[W7] is in the ID of a task without a store, and reading the task is not a turn', async () => {
-    const telemetry = recordingTelemetry();
-    const clock = testClock();
-    const waiting = saga({ name: 'waiting', version: '1' }, function* () {
-      yield* sleep(1_000_000);
-      return 'waited';
-    });
-    const { host } = hostOf(waiting, {
-      telemetry,
-      clock,
-      anonymous: { tasks: 'accept' },
-      tasks: { maxIdLength: 4_096 },
-    });
-    const client = taskClient(host);
-    const taskId = await client.start('waiting');
-    const turns = telemetry.turns.length;
-    expect(await client.get(taskId)).toMatchObject({ status: 'working' });
-    clock.now += 1_000_000;
-    expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
-    expect(telemetry.turns).toHaveLength(turns);
   });
 });

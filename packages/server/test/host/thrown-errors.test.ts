@@ -50,7 +50,7 @@ async function ended(
 ): Promise<{ readonly turn: SagaTurn; readonly facts: TurnFacts }> {
   const turns: TurnFacts[] = [];
   const { host } = hostOf(program, {
-    guard: { store: memoryStore({ clock: () => 1_000 }) },
+    store: memoryStore({ clock: () => 1_000 }),
     hooks: { onTurn: (turn) => turns.push(turn) },
     testing: { sleep: async () => undefined },
   });
@@ -114,7 +114,7 @@ describe('the error of a step', () => {
   );
 
   test('of a fallback has the thrown error as its cause', async () => {
-    const { host } = hostOf(fallback, { guard: { store: memoryStore({ clock: () => 1_000 }) } });
+    const { host } = hostOf(fallback, { store: memoryStore({ clock: () => 1_000 }) });
     const { error } = failed(await host.start('order', {}, { caller: { capabilities: {} } }));
     expect((error as Error).cause).toBeInstanceOf(NoSuchCard);
   });
@@ -173,7 +173,7 @@ describe('the error of a step', () => {
       throw thrown as Error;
     });
     const { host } = hostOf([keeps, { ...bare, name: 'bare' }], {
-      guard: { store: memoryStore({ clock: () => 1_000 }) },
+      store: memoryStore({ clock: () => 1_000 }),
     });
     const { token } = suspended(await host.start('order', {}));
     const other = suspended(await host.start('bare', {}));
@@ -211,7 +211,7 @@ describe('the error of a step', () => {
       }),
       memoryStore({ clock: () => 1_000 }),
     );
-    const { host } = hostOf(undone, { guard: { store } });
+    const { host } = hostOf(undone, { store });
     const { token } = suspended(await host.start('order', {}));
     const turn = failed(await host.resume(token, [accept('sure', {})]));
     expect(inspect(turn, { depth: 9, showHidden: true })).toContain(mark);
@@ -295,9 +295,9 @@ describe('a step that could not be undone', () => {
     const host = createSagaHost({
       sagas: [program],
       keys: oldKey,
-      audience: 'a',
+      name: 'a',
       testing: { environment, clock: () => 1_000, sleep: async () => undefined },
-      guard: { store: memoryStore({ clock: () => 1_000 }) },
+      store: memoryStore({ clock: () => 1_000 }),
     });
     const { token } = suspended(await host.start('order', {}));
     await host.resume(token, [answer]);
@@ -343,9 +343,9 @@ describe('a step that could not be undone', () => {
     const host = createSagaHost({
       sagas: [undoes(chargeCard)],
       keys: oldKey,
-      audience: 'a',
+      name: 'a',
       testing: { environment: 'production', clock: () => 1_000, sleep: async () => undefined },
-      guard: { store: memoryStore({ clock: () => 1_000 }) },
+      store: memoryStore({ clock: () => 1_000 }),
     });
     const { token } = suspended(await host.start('order', {}));
     expect(failed(await host.cancel(token)).error).toBeInstanceOf(SagaCancelled);
@@ -392,7 +392,7 @@ test('the log shows the stack of the failing step in development only, and no me
     const host = createSagaHost({
       sagas: [program],
       keys: oldKey,
-      audience: 'a',
+      name: 'a',
       testing: { environment },
     });
     await host.start('order', {});

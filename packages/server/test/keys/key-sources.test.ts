@@ -92,12 +92,7 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const source = new Provider();
     const store = memoryStore({ clock: () => clock.now });
     const clock = testClock();
-    const options = {
-      keys: source.load,
-      clock,
-      anonymous: { tasks: 'accept' },
-      tasks: { store },
-    } as const;
+    const options = { keys: source.load, clock, anonymous: { tasks: 'accept' }, store } as const;
     const token = await way.begin(hostForAll([deploys(ran)], { ...options, keys: oldKey }));
     ran.length = 0;
     source.isDown = true;
@@ -117,7 +112,7 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const clock = testClock();
     const source = new Provider();
     const store = memoryStore({ clock });
-    const offered = { anonymous: { tasks: 'accept' }, tasks: { store } } as const;
+    const offered = { anonymous: { tasks: 'accept' }, store } as const;
     const host = hostForAll([deploys(ran)], { keys: source.load, clock, ...offered });
     await way.begin(host);
     source.keys = `${newKey},${oldKey}`;
@@ -133,7 +128,7 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const clock = testClock();
     const source = new Provider();
     const store = memoryStore({ clock });
-    const offered = { anonymous: { tasks: 'accept' }, tasks: { store } } as const;
+    const offered = { anonymous: { tasks: 'accept' }, store } as const;
     const host = hostForAll([deploys()], { keys: source.load, clock, ...offered });
     await way.begin(host);
     const other = hostForAll([deploys()], { keys: newKey, clock, ...offered });
@@ -210,7 +205,7 @@ describe('a host with a source of keys', () => {
     const cancelTokens: string[] = [];
     const { host, clock } = hostOf(deploys(), {
       keys: load,
-      guard: { store: memoryStore() },
+      store: memoryStore(),
       hooks: { onSuspended: ({ cancelToken }) => cancelTokens.push(cancelToken) },
     });
     suspended(await host.start('deploys', {}));
@@ -256,7 +251,7 @@ describe('a host with a source of keys', () => {
       source.isDown = true;
       const host = createSagaHost({
         sagas: [asking()],
-        audience: 'deployer',
+        name: 'deployer',
         keys: source.load,
         testing: { environment },
       });
@@ -282,8 +277,6 @@ describe('a host with a source of keys', () => {
       'keys.tenantOf: expected a function',
     ],
     ['no interval', { load, refresh: 0 }, 'keys.refresh must be more than 0'],
-    ['no tenants', { load, maxTenants: 0 }, 'keys.maxTenants must be a positive whole number'],
-    ['half a tenant', { load, maxTenants: 1.5 }, 'keys.maxTenants must be a positive whole number'],
   ])('is rejected with %s', (_, keys, problem) => {
     expect(() => hostOf(asking(), { keys: keys as KeySource })).toThrow(problem);
   });
@@ -373,7 +366,7 @@ describe('a server with a source of keys', () => {
       sagas: [],
       keys: { load: source.load },
       store: memoryStore({ clock }),
-      outside: { url: 'https://shop.example' },
+      url: 'https://shop.example',
       queue,
       hooks: hooksInto(nothingTold()),
       testing: { clock },

@@ -34,10 +34,7 @@ const textOf = (result: CallToolResult): string =>
 describe.each(connections)('$name', ({ connect }) => {
   test('[E6] cancels a saga, and lists the compensated and the uncompensated steps', async () => {
     const { undone, book } = booking(true);
-    const { host } = hostOf(book, {
-      guard: { store: memoryStore() },
-      starts: { unkeyed: 'run' },
-    });
+    const { host } = hostOf(book, { store: memoryStore(), starts: { unkeyed: 'run' } });
     const { client, close } = await connect(host);
     const turn = await startSaga(client, { name: 'book' });
     if (turn.status !== 'suspended') throw new Error('not asked');
@@ -59,9 +56,7 @@ describe.each(connections)('$name', ({ connect }) => {
   });
 
   test('[E7] announces tools/cancelSaga with a store, and refuses it without', async () => {
-    const offered = await connect(
-      hostOf(booking(true).book, { guard: { store: memoryStore() } }).host,
-    );
+    const offered = await connect(hostOf(booking(true).book, { store: memoryStore() }).host);
     const methods = (client: typeof offered.client): unknown =>
       (client.getServerCapabilities()?.extensions?.[key] as { methods: unknown } | undefined)
         ?.methods;

@@ -45,17 +45,15 @@ function downGuard() {
     matters: (does: boolean) => void (isDown = does),
     options: {
       clock,
-      guard: {
-        store: storeWithGuard(
-          (guard) => ({
-            begin: async (claim) => {
-              if (isDown) throw new RangeError('redis://:secret@10.0.0.7 is gone');
-              return await guard.begin(claim);
-            },
-          }),
-          memoryStore({ clock }),
-        ),
-      },
+      store: storeWithGuard(
+        (guard) => ({
+          begin: async (claim) => {
+            if (isDown) throw new RangeError('redis://:secret@10.0.0.7 is gone');
+            return await guard.begin(claim);
+          },
+        }),
+        memoryStore({ clock }),
+      ),
     },
   };
 }
@@ -100,11 +98,7 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
     const clock = testClock();
     const { error } = await goOnTwice(way, {
       matters: (does) => void (isFull = does),
-      options: {
-        clock,
-        guard: { store: memoryStore({ clock }) },
-        auth: { rateLimit: () => !isFull },
-      },
+      options: { clock, store: memoryStore({ clock }), auth: { rateLimit: () => !isFull } },
     });
     expect(error).toEqual({
       code: -32_603,

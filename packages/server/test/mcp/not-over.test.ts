@@ -10,10 +10,9 @@ import {
 } from '@mcp-saga/server';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { sleepOn, testClock } from '../fixtures/clock.ts';
+import { testClock } from '../fixtures/clock.ts';
 import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
-import { taskClient } from '../fixtures/task-client.ts';
-import { Target, waits } from '../fixtures/task-sagas.ts';
+import { Target } from '../fixtures/task-sagas.ts';
 import { hostForAll, send, ways, type Way } from '../fixtures/ways.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
@@ -59,9 +58,8 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const clock = testClock();
   const shared: Partial<SagaHostOptions> & { clock: typeof clock } = {
     clock,
-    guard: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
     anonymous: { tasks: 'accept' },
-    tasks: { store: memoryStore({ clock }) },
     starts: { unkeyed: 'run' },
   };
   const ran: string[] = [];
@@ -203,22 +201,6 @@ describe('a task', () => {
     expect(await get(old, taskId)).toMatchObject({ status: 'cancelled' });
     expect(ran).toEqual(['build', 'undo build']);
   });
-
-  test('[E10] without a store stays open in a process of another version', async () => {
-    const clock = testClock();
-    const offered = { anonymous: { tasks: 'accept' }, tasks: { maxIdLength: 4_096 } } as const;
-    const options = { clock, ...offered, testing: { sleep: sleepOn(clock) } };
-    const old = hostOf(waits('prefer'), options);
-    const taskId = await taskClient(old.host).start('waits');
-    const other = saga({ name: 'waits', version: '2', task: 'prefer' }, function* () {
-      return yield* step('go', () => 'Went');
-    });
-    const next = hostOf(other, options);
-    clock.now += 20 * 60_000;
-    expect(await taskClient(next.host).get(taskId)).toMatchObject({ status: 'working' });
-    expect(next.told.errors).toMatchObject([{ code: 'version_gone' }]);
-    expect(await taskClient(old.host).get(taskId)).toMatchObject({ status: 'completed' });
-  });
 });
 
 describe('a client that cancels', () => {
@@ -256,7 +238,7 @@ test('[E10] a status request for a saga whose version is not served does not rep
 
 test('[E10] a mismatch under `compensate` with nothing to undo is final', async () => {
   const clock = testClock();
-  const options = { clock, guard: { store: memoryStore({ clock }) } };
+  const options = { clock, store: memoryStore({ clock }) };
   const asks = (message: string) =>
     saga({ name: 'asks', version: '1', onMismatch: 'compensate' }, function* () {
       yield* elicit('one', { message, schema: z.object({}) });

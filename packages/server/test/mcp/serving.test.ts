@@ -43,9 +43,7 @@ describe('a saga that serves a prompt', () => {
   });
 
   test('[T13] is protected against a second use of its token by the guard', async () => {
-    const { host } = hostOf(prompting('1'), {
-      guard: { store: memoryStore({ clock: testClock() }) },
-    });
+    const { host } = hostOf(prompting('1'), { store: memoryStore({ clock: testClock() }) });
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, request));
     const first = await round(server, request, { requestState, inputResponses });

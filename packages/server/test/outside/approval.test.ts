@@ -183,14 +183,11 @@ describe('an event', () => {
     const test = new OutsideCase(
       {},
       {
-        outside: {
-          url: 'https://shop.example/api/',
-          store: new OutsideCase().store,
-          webhooks: {
-            bank: async (request) =>
-              request.headers.get('signature') === 'good' &&
-              (await request.text()).includes('paid'),
-          },
+        store: new OutsideCase().store,
+        url: 'https://shop.example/api/',
+        webhooks: {
+          bank: async (request) =>
+            request.headers.get('signature') === 'good' && (await request.text()).includes('paid'),
         },
       },
       { verify: 'bank' },
@@ -212,22 +209,22 @@ describe('an event', () => {
     const clock = testClock();
     const store = memoryStore({ clock });
     const outside = { url: base, store, webhooks: { bank: () => true } };
-    const test = new OutsideCase({}, { clock, outside }, { verify: 'bank' });
+    const test = new OutsideCase({}, { clock, ...outside }, { verify: 'bank' });
     const turn = await test.start('payment');
     const paid = { status: 'paid', amount: 5 };
     const event = (): Request =>
       new Request(test.url(), { method: 'POST', body: JSON.stringify(paid) });
     const programs = test.payment({ verify: 'bank' });
-    const failing = hostOf(programs, { clock, outside, services: services as never });
-    const unconfigured = hostOf(programs, { clock, outside: { url: base, store } });
+    const failing = hostOf(programs, { clock, ...outside, services: services as never });
+    const unconfigured = hostOf(programs, { clock, store, url: base });
     for (const { host, told } of [failing, unconfigured]) {
       expect((await host.answer(event())).status).toBe(503);
       expect(told.errors).toHaveLength(1);
     }
-    suspended(await test.resume(turn));
+    const next = suspended(await test.resume(turn));
     areDown = false;
     expect((await failing.host.answer(event())).status).toBe(202);
-    completed(await test.resume(turn));
+    completed(await test.resume(next));
   });
 });
 
@@ -252,7 +249,7 @@ describe('an approval in development', () => {
       return reasons.join();
     });
     const outside = { url: base, store: memoryStore({ clock }) };
-    const { host } = hostOf(twice, { clock, outside, testing, limits: { maxHold: 0 } });
+    const { host } = hostOf(twice, { clock, ...outside, testing, limits: { maxHold: 0 } });
     let turn = await host.start('twice', {});
     while (turn.status === 'suspended') {
       clock.now += 4 * hour;
@@ -269,7 +266,7 @@ describe('an approval in development', () => {
     const outside = { url: base, store: test.store };
     const { host } = hostOf(test.refund({ message: 'Refund 1000 €?' }), {
       clock: test.clock,
-      outside,
+      ...outside,
       testing,
     });
     await expect(host.resume(turn.token, [], { caller })).rejects.toMatchObject({
@@ -290,7 +287,7 @@ describe('changed code that cancels a saga', () => {
     const test = new OutsideCase();
     const { token } = await test.start();
     const outside = { url: base, store: test.store };
-    await hostOf(changed, { clock: test.clock, outside }).host.cancel(token, { caller });
+    await hostOf(changed, { clock: test.clock, ...outside }).host.cancel(token, { caller });
     const page = await test.get(user('ann'));
     expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Withdrawn')]);
     expect((await test.post(user('ann'))).status).toBe(409);
@@ -310,9 +307,9 @@ describe('changed code that cancels a saga', () => {
     });
     const outside = { url: base, store };
     const { token } = suspended(
-      await hostOf(named, { outside }).host.start('refund', {}, { caller }),
+      await hostOf(named, { ...outside }).host.start('refund', {}, { caller }),
     );
-    await hostOf(changed, { outside }).host.cancel(token, { caller });
+    await hostOf(changed, { ...outside }).host.cancel(token, { caller });
     expect(boxes).toEqual([]);
   });
 });

@@ -28,7 +28,7 @@ describe('tickets from attackers', () => {
     const ticket = ticketOf(test.url());
     const other = new OutsideCase({}, { store, keys: keyOf('old', 0x33) });
     await other.start();
-    const elsewhere = new OutsideCase({}, { store, audience: 'another service' });
+    const elsewhere = new OutsideCase({}, { store, name: 'another service' });
     await elsewhere.start();
     const [header = '', , nonce = '', ciphertext = '', tag = ''] = ticket.split('.');
     const flipped = (text: string): string => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);
@@ -171,10 +171,7 @@ describe('tickets from attackers', () => {
     await test.post(ann);
     const changed = hostOf(
       test.refund({ schema: z.object({ comment: z.string().max(9).optional() }) }),
-      {
-        clock: test.clock,
-        outside: { url: base, store: test.store },
-      },
+      { clock: test.clock, store: test.store, url: base },
     );
     const next = suspended(await changed.host.resume(turn.token, [], { caller }));
     expect(test.sent).toHaveLength(2);

@@ -82,7 +82,8 @@ export class OutsideCase {
     this.store = store ?? memoryStore({ clock });
     this.test = hostOf([this.refund(options), this.payment(event)], {
       clock,
-      outside: { url: base, store: this.store },
+      store: this.store,
+      url: base,
       limits: { maxHold: 0 },
       ...rest,
     });

@@ -93,16 +93,14 @@ async function visit(schema: z.ZodObject = Refund, message = 'Refund?'): Promise
   const honest = memoryStore({ clock });
   const { host } = hostOf(asks, {
     clock,
-    outside: {
-      url: base,
-      store: {
-        ...honest,
-        append: (...given) => {
-          made.stored += 1;
-          return honest.append(...given);
-        },
+    store: {
+      ...honest,
+      append: (...given) => {
+        made.stored += 1;
+        return honest.append(...given);
       },
     },
+    url: base,
     limits: { maxHold: 0 },
   });
   suspended(await host.start('asks', {}));

@@ -84,7 +84,8 @@ describe.each(kinds)(
       const store = memoryStore({ clock });
       const changes = {
         clock,
-        outside: { ...outside, store },
+        store,
+        ...outside,
         starts: { unkeyed: 'run' },
       } as const;
       return { ...hostForAll([make(urls)], changes), urls };
@@ -157,7 +158,8 @@ describe.each(kinds)('%s', (_, make) => {
     };
     const test = hostOf(make(urls), {
       clock,
-      outside: { ...outside, store: memoryStore({ clock }) },
+      store: memoryStore({ clock }),
+      ...outside,
       testing: { environment: 'production', sleep },
     });
     const { client, close } = await connect(test.host);

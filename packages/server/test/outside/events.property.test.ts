@@ -45,7 +45,7 @@ it('[E9] events of any content are refused, ignored, or received, and never fail
         return status;
       });
       const outside = { url: base, store: memoryStore({ clock }) };
-      const { host } = hostOf(payment, { clock, outside, limits: { maxHold: 0 } });
+      const { host } = hostOf(payment, { clock, ...outside, limits: { maxHold: 0 } });
       const post = (text: string): Promise<Response> =>
         host.answer(new Request(urls[0] ?? '', { method: 'POST', body: text }));
       let turn = suspended(await host.start('payment', {}));

@@ -204,6 +204,6 @@ describe('the page of an outdated link', () => {
   function changed(test: OutsideCase): TestHost['host'] {
     const schema = z.object({ comment: z.string().max(9).optional() });
     const outside = { url: base, store: test.store };
-    return hostOf(test.refund({ schema }), { clock: test.clock, outside }).host;
+    return hostOf(test.refund({ schema }), { clock: test.clock, ...outside }).host;
   }
 });

@@ -105,8 +105,7 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
     return 'done';
   });
   const answers = memoryStore({ clock });
-  const failing: SagaStore = {
-    ...answers,
+  const failing: Partial<SagaStore> = {
     write: (...given) => (fail('store'), answers.write(...given)),
     read: (...given) => (fail('store'), answers.read(...given)),
     append: (...given) => (fail('store'), answers.append(...given)),
@@ -115,20 +114,18 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
   const options = {
     sagas: [asks],
     keys: oldKey,
-    guard: {
-      store: storeWithGuard(
+    store: Object.assign(
+      storeWithGuard(
         (guard) => ({ begin: (claim) => (fail('store'), guard.begin(claim)) }),
-        memoryStore({ clock }),
+        answers,
       ),
-    },
-    outside: {
-      url: base,
-      store: failing,
-      webhooks: {
-        bank: ({ headers }: Request) => {
-          fail('provider');
-          return headers.get('signature') === 'good';
-        },
+      failing,
+    ),
+    url: base,
+    webhooks: {
+      bank: ({ headers }: Request) => {
+        fail('provider');
+        return headers.get('signature') === 'good';
       },
     },
     queue: {
@@ -152,7 +149,7 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
     testing: { clock, environment },
     ...(hooks === undefined ? {} : { hooks }),
   } as const;
-  const host = createSagaHost({ ...options, audience: 'shop' });
+  const host = createSagaHost({ ...options, name: 'shop' });
   const served = serveSagas({ ...options, name: 'shop', version: '1' });
   const keep = async (response: Promise<Response>): Promise<void> => {
     const { status, headers, ...given } = await response.then(async (one) => ({

@@ -41,7 +41,7 @@ function counted(isAuthentic = true): {
     close: count('close', (...given: Parameters<SagaStore['close']>) => honest.close(...given)),
   };
   const outside = { url: base, store, webhooks: { bank: () => isAuthentic } };
-  return { test: new OutsideCase({}, { store, outside }, { verify: 'bank' }), calls };
+  return { test: new OutsideCase({}, outside, { verify: 'bank' }), calls };
 }
 
 async function fill(test: OutsideCase): Promise<number> {
@@ -91,7 +91,7 @@ describe('a webhook that gets events of other types', () => {
     const woken: string[] = [];
     const store = { ...memoryStore({ clock: () => 0 }), append: () => results[0] ?? 'added' };
     const queue = { send: () => undefined, wake: (sagaId: string) => void woken.push(sagaId) };
-    const test = new OutsideCase({}, { store, queue, guard: { store: memoryStore() } });
+    const test = new OutsideCase({}, { store, queue });
     await test.start('payment');
     expect((await test.event(paid)).status).toBe(429);
     expect(woken).toHaveLength(1);

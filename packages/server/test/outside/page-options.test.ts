@@ -12,7 +12,7 @@ import { testClock } from '../fixtures/clock.ts';
 import { newKey, suspended } from '../fixtures/host.ts';
 import { base, caller, Comment, day, OutsideCase, user } from './case.ts';
 
-type Page = NonNullable<NonNullable<SagaHostOptions['outside']>['page']>;
+type Page = NonNullable<SagaHostOptions['page']>;
 type Word = keyof typeof defaultPageWords;
 type CaseOptions = ConstructorParameters<typeof OutsideCase>[0];
 
@@ -24,7 +24,7 @@ const ann = user('ann');
 function caseOf(page: Page, options: CaseOptions = {}, changes: Partial<SagaStore> = {}) {
   const clock = testClock();
   const store = { ...memoryStore({ clock }), ...changes };
-  return new OutsideCase(options, { clock, store, outside: { url: base, store, page } });
+  return new OutsideCase(options, { clock, store, url: base, page });
 }
 
 async function started(...parts: Parameters<typeof caseOf>) {
@@ -34,24 +34,24 @@ async function started(...parts: Parameters<typeof caseOf>) {
 
 /** Creates a host with an option of its pages. */
 function create(page: unknown): void {
-  const outside = { url: base, store: memoryStore(), page } as never;
-  createSagaHost({ sagas: [], audience: 'shop', keys: newKey, outside });
+  const options = { url: base, store: memoryStore(), page: page as never };
+  createSagaHost({ sagas: [], name: 'shop', keys: newKey, ...options });
 }
 
 describe('the options of answer pages', () => {
   it.each<[string, unknown, string]>([
-    ['a text instead of options', 'Shop', 'outside.page'],
-    ['a blank name', { name: ' ' }, 'outside.page.name'],
-    ['a name that is a number', { name: 1 }, 'outside.page.name'],
-    ['a language with a space', { lang: 'de de' }, 'outside.page.lang'],
-    ['an empty language', { lang: '' }, 'outside.page.lang'],
+    ['a text instead of options', 'Shop', 'page'],
+    ['a blank name', { name: ' ' }, 'page.name'],
+    ['a name that is a number', { name: 1 }, 'page.name'],
+    ['a language with a space', { lang: 'de de' }, 'page.lang'],
+    ['an empty language', { lang: '' }, 'page.lang'],
     ['a list of words', { words: ['Ja'] }, "has no text '0'"],
-    ['no words', { words: null }, 'outside.page.words'],
+    ['no words', { words: null }, 'page.words'],
     ['an unknown word', { words: { aprove: 'Ja' } }, "Did you mean 'approve'?"],
     ['a word of all objects', { words: { toString: 'Ja' } }, "has no text 'toString'"],
-    ['a blank word', { words: { approve: ' ' } }, 'outside.page.words.approve'],
-    ['a word without a value', { words: { approve: undefined } }, 'outside.page.words.approve'],
-    ['a word that is a function', { words: { approve: () => 'Ja' } }, 'outside.page.words.approve'],
+    ['a blank word', { words: { approve: ' ' } }, 'page.words.approve'],
+    ['a word without a value', { words: { approve: undefined } }, 'page.words.approve'],
+    ['a word that is a function', { words: { approve: () => 'Ja' } }, 'page.words.approve'],
     ['a missing place', { words: { recorded: 'Am Montag' } }, '{time}'],
     ['a misspelled place', { words: { recorded: 'Am {tiem}' } }, '{time}'],
     ['a place in a text without values', { words: { approve: 'Ja, {user}' } }, 'no {value}'],
@@ -79,7 +79,7 @@ describe('the options of answer pages', () => {
     ].map((url): [string, unknown, string] => [
       `the logo ${JSON.stringify(url)}`,
       { logo: url },
-      'outside.page.logo',
+      'page.logo',
     ]),
   ])('are refused at the start with %s', (_, page, message) => {
     expect(() => create(page)).toThrow(
@@ -94,7 +94,7 @@ describe('the options of answer pages', () => {
     expect(() => create({ titel: 'Shop' })).toThrow(
       expect.objectContaining({
         code: 'unknown_option',
-        message: expect.stringContaining('outside.page.titel'),
+        message: expect.stringContaining('page.titel'),
       }),
     );
   });

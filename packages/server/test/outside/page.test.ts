@@ -46,7 +46,8 @@ async function asked(schema: z.ZodObject, message = 'Go?'): Promise<Asked> {
   });
   const { host } = hostOf(asks, {
     clock,
-    outside: { url: base, store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
+    url: base,
     limits: { maxHold: 0 },
   });
   const { token } = suspended(await host.start('asks', {}));

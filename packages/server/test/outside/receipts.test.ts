@@ -24,7 +24,8 @@ it('host.inspect shows who answered, when, and the question, without the content
   });
   const { host } = hostOf(both, {
     clock,
-    outside: { url: base, store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
+    url: base,
     limits: { maxHold: 0 },
   });
   let turn = suspended(await host.start('both', {}));

@@ -30,7 +30,8 @@ async function serving(
     version: '1',
     sagas: [asks],
     keys: oldKey,
-    outside: { url: base, store: memoryStore() },
+    store: memoryStore({ olderTokens: 'accept' }),
+    url: base,
     limits: { maxHold: 0 },
     starts: { unkeyed: 'run' },
     testing: { environment: 'production' },
@@ -99,7 +100,8 @@ it('serves the page to holders of the link, although auth.authenticate responds'
 
 it('serves pages below any prefix of the public URL, and nothing without the option', async () => {
   const { server, url } = await serving('accept', {
-    outside: { url: `${base}/api`, store: memoryStore() },
+    store: memoryStore({ olderTokens: 'accept' }),
+    url: `${base}/api`,
   });
   expect(url.startsWith(`${base}/api/saga/answer/`)).toBe(true);
   expect((await server.fetch(new Request(url))).status).toBe(200);
@@ -122,11 +124,11 @@ it('calls a function for the public URL whenever a link is made', async () => {
       calls.push('url');
       return `${base}/late/`;
     },
-    store: memoryStore(),
+    store: memoryStore({ olderTokens: 'accept' }),
   };
-  serveSagas({ name: 'shop', version: '1', sagas: [], keys: oldKey, outside });
+  serveSagas({ name: 'shop', version: '1', sagas: [], keys: oldKey, ...outside });
   expect(calls).toEqual([]);
-  const { server, url } = await serving('accept', { outside });
+  const { server, url } = await serving('accept', outside);
   expect(url.startsWith(`${base}/late/saga/answer/`)).toBe(true);
   const post = (origin: string): Promise<Response> =>
     server.fetch(
@@ -157,17 +159,19 @@ it('checks the options at the start', () => {
     keys: oldKey,
     testing: { environment: 'production' },
   };
-  const store = memoryStore();
+  const store = memoryStore({ olderTokens: 'accept' });
   const bad: [object, string][] = [
-    [{ outside: { url: base } }, 'outside.store'],
-    [{ outside: { url: 'shop.example', store } }, 'outside.url'],
-    [{ outside: { url: 'ftp://shop.example', store } }, 'outside.url'],
-    [{ outside: { url: 'http://shop.example', store } }, 'outside.url'],
-    [{ outside: { url: 'http://127.0.0.1.shop.example', store } }, 'outside.url'],
-    [{ outside: { url: `${base}/?x=1`, store } }, 'outside.url'],
-    [{ outside: { url: base, store, webhook: {} } }, 'outside.webhooks'],
-    [{ outside: { url: base, store, webhooks: { bank: 'secret' } } }, 'outside.webhooks.bank'],
-    [{ outside: { url: base, store: memoryStore } }, 'Call it: memoryStore(…)'],
+    [{ url: base }, 'url: requires a store'],
+    [{ store, url: 'shop.example' }, 'url'],
+    [{ store, url: 'ftp://shop.example' }, 'url'],
+    [{ store, url: 'http://shop.example' }, 'url'],
+    [{ store, url: 'http://127.0.0.1.shop.example' }, 'url'],
+    [{ store, url: `${base}/?x=1` }, 'url'],
+    [{ store, url: base, webhook: {} }, 'webhooks'],
+    [{ store, webhooks: {} }, 'webhooks: requires `url`'],
+    [{ store, page: {} }, 'page: requires `url`'],
+    [{ store, url: base, webhooks: { bank: 'secret' } }, 'webhooks.bank'],
+    [{ store: memoryStore, url: base }, 'Call it: memoryStore(…)'],
     [{ store: { guard: 1 } }, 'store'],
     [{ auth: { mayAnswer: true } }, 'auth.mayAnswer'],
   ];
@@ -179,5 +183,5 @@ it('checks the options at the start', () => {
     'http://[::1]',
     `${base}/a`,
   ])
-    expect(() => serveSagas({ ...options, outside: { url, store } })).not.toThrow();
+    expect(() => serveSagas({ ...options, store, url })).not.toThrow();
 });

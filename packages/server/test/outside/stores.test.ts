@@ -1,9 +1,8 @@
-import { memoryStore, saga, step, type SagaHostOptions, type SagaStore } from '@mcp-saga/server';
+import { memoryStore, saga, step, type SagaStore } from '@mcp-saga/server';
 import { replaceGuard, storeGuard, type SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, it } from 'vitest';
 import { coreOf } from '../../src/saga-host.ts';
 import { hostOf } from '../fixtures/host.ts';
-import { recordingQueue } from '../queue/queued.ts';
 import { base } from './case.ts';
 
 const once = saga({ name: 'once', version: '1', task: 'prefer' }, function* () {
@@ -24,7 +23,7 @@ describe('the option `store`', () => {
     const { store, guard } = guarded();
     const { host } = hostOf(once, {
       store,
-      outside: { url: base },
+      url: base,
       anonymous: { tasks: 'accept' },
     });
     const core = coreOf(host);
@@ -33,45 +32,6 @@ describe('the option `store`', () => {
     expect(core.offers.handles).toBe(store);
     expect(core.offers.outside?.store).toBe(store);
     expect(await host.start('once', {})).toMatchObject({ status: 'completed' });
-  });
-
-  it('is overridden by single options', () => {
-    const { store: tokens, guard } = guarded();
-    const tasks = memoryStore();
-    const answers = memoryStore();
-    const { host } = hostOf(once, {
-      store: memoryStore(),
-      guard: { store: tokens },
-      anonymous: { tasks: 'accept' },
-      tasks: { store: tasks },
-      outside: { url: base, store: answers },
-    });
-    const core = coreOf(host);
-    expect(core.guard?.turns).toBe(guard);
-    expect(core.offers.tasks?.store).toBe(tasks);
-    expect(core.offers.outside?.store).toBe(answers);
-    const leased = coreOf(hostOf(once, { store: memoryStore(), guard: { lease: 90_000 } }).host);
-    expect([leased.guard !== undefined, leased.timing.leaseMs]).toEqual([true, 90_000]);
-  });
-
-  it('[E7] is used for single options that are undefined, such as a missing variable', async () => {
-    const { store, guard } = guarded();
-    const none = { store: undefined } as object;
-    const { host } = hostOf(once, {
-      store,
-      guard: { ...none, lease: 90_000 },
-      anonymous: { tasks: 'accept' },
-      tasks: { ...none },
-      outside: { url: base, store: undefined } as unknown as NonNullable<
-        SagaHostOptions['outside']
-      >,
-      queue: recordingQueue(),
-    });
-    const core = coreOf(host);
-    expect(core.guard?.turns).toBe(guard);
-    expect(core.offers.tasks?.store).toBe(store);
-    expect(core.offers.outside?.store).toBe(store);
-    expect(core.guard?.queue).toBeDefined();
   });
 
   it('enables no tasks and no pages by itself', () => {

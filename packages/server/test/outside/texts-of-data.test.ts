@@ -42,7 +42,9 @@ async function visitor() {
   );
   const { host } = hostOf(refund, {
     clock,
-    outside: { url: base, store: memoryStore({ clock }), page: { name: fake('service') } },
+    store: memoryStore({ clock }),
+    url: base,
+    page: { name: fake('service') },
     limits: { maxHold: 0 },
   });
   await host.start('refund', {}, { caller: starter });

@@ -186,7 +186,8 @@ describe('the answer page', () => {
     const store = memoryStore({ clock });
     const { host } = hostOf(twice, {
       clock,
-      outside: { url: base, store },
+      store,
+      url: base,
       limits: { maxHold: 0 },
     });
     const answer = (url: string | undefined, decision: string): Promise<Response> =>

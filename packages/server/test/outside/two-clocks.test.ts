@@ -7,8 +7,8 @@ const hostWith = (store: ReturnType<typeof memoryStore>, clock?: () => number) =
   createSagaHost({
     sagas: [],
     keys: oldKey,
-    audience: 'test',
-    guard: { store },
+    name: 'test',
+    store,
     testing: { environment: 'test', ...(clock && { clock }) },
   });
 

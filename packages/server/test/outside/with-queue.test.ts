@@ -54,7 +54,8 @@ function refund(urls: string[], did: string[], message = 'Refund?', version = '1
 }
 
 const outside = (clock: () => number): HostChanges => ({
-  outside: { url: base, store: memoryStore({ clock }) },
+  store: memoryStore({ clock, olderTokens: 'accept' }),
+  url: base,
 });
 
 function world(make: typeof refund = refund): World {
@@ -73,7 +74,11 @@ describe('an approval without a queue', () => {
   async function warnings(options: object, changes: HostChanges = {}): Promise<readonly string[]> {
     const told: string[] = [];
     const hooks = { onWarning: (message: string) => void told.push(message), ...changes.hooks };
-    const test = new OutsideCase(options, { ...changes, hooks });
+    const test = new OutsideCase(options, {
+      store: memoryStore({ clock: () => 0, olderTokens: 'accept' }),
+      ...changes,
+      hooks,
+    });
     await test.start();
     await test.start();
     return told;
@@ -93,7 +98,7 @@ describe('an approval without a queue', () => {
     expect(
       await warnings({ remindEvery: hour }, { hooks: { onSuspended: () => undefined } }),
     ).toEqual([]);
-    const changes = { queue: { send: () => undefined }, guard: { store: memoryStore() } };
+    const changes = { queue: { send: () => undefined }, store: memoryStore() };
     expect(await warnings({ remindEvery: hour }, changes)).not.toContainEqual(
       expect.stringContaining('missing_option'),
     );
@@ -186,9 +191,9 @@ describe('an approval with a queue', () => {
     };
     const queue = memoryQueue();
     const test = queued(refund(urls, did), {
-      outside: { url: base, store },
+      store,
+      url: base,
       queue,
-      guard: { store: memoryStore({ clock }) },
       testing: { clock, sleep: () => new Promise(() => undefined) },
     });
     await test.host.start('refund', {}, { caller });

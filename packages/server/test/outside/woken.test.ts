@@ -48,8 +48,8 @@ it('[E8] a delayed delivery uses an answer that arrives while a client runs a tu
     memoryStore({ clock }),
   );
   const { host, queue } = queued(refund, {
-    outside: { url: base, store: memoryStore({ clock }) },
-    guard: { store },
+    store,
+    url: base,
     testing: { clock, sleep: () => Promise.resolve() },
   });
   const { token, sagaId } = suspended(await host.start('refund', {}, { caller }));

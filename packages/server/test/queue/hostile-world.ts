@@ -62,10 +62,9 @@ export class HostileWorld {
   /** What pages told people, and what the saga decided. */
   readonly told = new Map<number, Set<string>>();
   readonly decided = new Map<number, Set<string>>();
-  readonly #answers: SagaStore;
   readonly #polled = new Map<number, number>();
   readonly #faults: Faults;
-  readonly #tokens: SagaStore;
+  readonly #store: SagaStore;
   readonly #program: Program;
   #host: SagaHost;
   #death: { readonly promise: Promise<'died'>; kill(): void } = newDeath();
@@ -73,8 +72,7 @@ export class HostileWorld {
 
   constructor(parts: readonly Part[], faults: Faults) {
     this.#faults = faults;
-    this.#tokens = memoryStore({ clock: this.clock });
-    this.#answers = memoryStore({ clock: this.clock });
+    this.#store = memoryStore({ clock: this.clock });
     this.#program = this.#sagaOf(parts);
     this.#host = this.#start();
   }
@@ -124,13 +122,13 @@ export class HostileWorld {
         await this.#mayDie(death);
         return result;
       };
-    const answers = this.#answers;
+    const kept = this.#store;
     return createSagaHost({
       sagas: [this.#program],
       keys: keyOf('k', 7),
-      audience: 'shop',
-      guard: {
-        store: storeWithGuard(
+      name: 'shop',
+      store: Object.assign(
+        storeWithGuard(
           (guard) => ({
             begin: risky((...args) => guard.begin(...args)),
             finish: risky((...args) => guard.finish(...args)),
@@ -138,22 +136,20 @@ export class HostileWorld {
             forget: risky((...args) => guard.forget(...args)),
             claim: risky((...args) => guard.claim(...args)),
           }),
-          this.#tokens,
+          kept,
         ),
-      },
-      queue: this.#queueOf(risky),
-      outside: {
-        url: 'https://shop.example',
-        store: {
-          write: risky((...args) => answers.write(...args)),
-          remove: risky((...args) => answers.remove(...args)),
-          read: risky((...args) => answers.read(...args)),
-          append: risky((...args) => answers.append(...args)),
-          list: risky((...args) => answers.list(...args)),
-          discard: risky((...args) => answers.discard(...args)),
-          close: risky((...args) => answers.close(...args)),
+        {
+          write: risky((...args: Parameters<SagaStore['write']>) => kept.write(...args)),
+          remove: risky((...args: Parameters<SagaStore['remove']>) => kept.remove(...args)),
+          read: risky((...args: Parameters<SagaStore['read']>) => kept.read(...args)),
+          append: risky((...args: Parameters<SagaStore['append']>) => kept.append(...args)),
+          list: risky((...args: Parameters<SagaStore['list']>) => kept.list(...args)),
+          discard: risky((...args: Parameters<SagaStore['discard']>) => kept.discard(...args)),
+          close: risky((...args: Parameters<SagaStore['close']>) => kept.close(...args)),
         },
-      },
+      ),
+      queue: this.#queueOf(risky),
+      url: 'https://shop.example',
       limits: { maxHold: 0, tokenTtl: 20 * day, maxLifetime: 60 * day },
       testing: { environment: 'production', clock: this.clock },
       hooks: {

@@ -192,8 +192,8 @@ describe('the queue in memory, with timers', () => {
     const host = createSagaHost({
       sagas: [order],
       keys: generateKey(),
-      audience: 'shop',
-      guard: { store: memoryStore() },
+      name: 'shop',
+      store: memoryStore(),
       queue,
       limits: { maxLifetime: 100 * 24 * hour },
       testing: { environment: 'test' },
@@ -215,18 +215,18 @@ describe('a host with a queue', () => {
       yield* sleep(hour);
       return 'done';
     });
-  const common = { sagas: [waits('order')], keys: generateKey(), audience: 'shop' };
-  const guard = { store: memoryStore({ olderTokens: 'accept' }) };
+  const common = { sagas: [waits('order')], keys: generateKey(), name: 'shop' };
+  const store = memoryStore({ olderTokens: 'accept' });
 
   it('[E7] needs a store', () => {
     expect(() => createSagaHost({ ...common, queue: memoryQueue() })).toThrow(
       /^queue: requires a store/,
     );
-    expect(() => createSagaHost({ ...common, guard, queue: memoryQueue as never })).toThrow(
+    expect(() => createSagaHost({ ...common, store, queue: memoryQueue as never })).toThrow(
       /Call it: memoryQueue/,
     );
     const bad = { ...memoryQueue(), remove: 1 } as never;
-    expect(() => createSagaHost({ ...common, guard, queue: bad })).toThrow('queue.remove');
+    expect(() => createSagaHost({ ...common, store, queue: bad })).toThrow('queue.remove');
   });
 
   it('[E7] warns at the start about sagas without wake-ups, and about lost messages after a restart', () => {
@@ -235,7 +235,7 @@ describe('a host with a queue', () => {
       createSagaHost({
         ...common,
         sagas,
-        guard,
+        store,
         queue: memoryQueue(),
         testing: { environment },
         hooks: { onWarning: (message) => void warnings.push(message) },

@@ -73,9 +73,9 @@ export function queued(sagas: Program | readonly Program[], changes: HostChanges
   const common: HostChanges = {
     sagas: [sagas].flat(),
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     testing: { environment: 'production', clock, sleep: async (ms) => void (clock.now += ms) },
-    guard: { store },
+    store,
     queue,
     limits: { maxHold: 0 },
     hooks: {

@@ -322,12 +322,10 @@ describe('a client beside the queue', () => {
     );
     const { token } = suspended(await world.host.start('order', {}));
     const dying = world.restart({
-      guard: {
-        store: storeWithGuard(
-          () => ({ finish: () => Promise.reject(new Error('killed')) }),
-          world.store,
-        ),
-      },
+      store: storeWithGuard(
+        () => ({ finish: () => Promise.reject(new Error('killed')) }),
+        world.store,
+      ),
     });
     await expect(dying.resume(token, yes('sure'))).rejects.toMatchObject({ code: 'guard_down' });
     expect(await world.drain()).toMatchObject({ status: 'ended' });
@@ -351,12 +349,10 @@ describe('a client beside the queue', () => {
     );
     const { token } = suspended(await world.host.start('order', {}));
     const dying = world.restart({
-      guard: {
-        store: storeWithGuard(
-          () => ({ finish: () => Promise.reject(new Error('killed')) }),
-          world.store,
-        ),
-      },
+      store: storeWithGuard(
+        () => ({ finish: () => Promise.reject(new Error('killed')) }),
+        world.store,
+      ),
     });
     await expect(world.next(dying)).rejects.toMatchObject({ code: 'guard_down' });
     world.clock.now += 2 * minute;
@@ -594,24 +590,21 @@ describe('a failure around the queue', () => {
     );
     const { expiresAt } = suspended(await world.host.start('order', {}));
     world.clock.now += minute;
-    const host = world.restart({ guard: { store: memoryStore({ clock: world.clock }) } });
+    const host = world.restart({ store: memoryStore({ clock: world.clock }) });
     expect(await world.next(host)).toMatchObject({ status: 'waiting', at: expiresAt + minute });
     expect(await world.next(host)).toMatchObject({ status: 'ended' });
     expect(did).toEqual(['charge', 'refund']);
   });
 
-  it('[T13] of the guard stops a delivery, even if requests of clients run without the guard', async () => {
+  it('[T13] of the guard stops a delivery', async () => {
     const did: string[] = [];
     const world = queued(sleeps(did));
     await world.host.start('order', {});
     const down = world.restart({
-      guard: {
-        store: storeWithGuard(
-          () => ({ begin: () => Promise.reject(new Error('down')) }),
-          world.store,
-        ),
-        onDown: 'open',
-      },
+      store: storeWithGuard(
+        () => ({ begin: () => Promise.reject(new Error('down')) }),
+        world.store,
+      ),
     });
     await expect(world.next(down)).rejects.toMatchObject({ code: 'guard_down' });
     expect(did).toEqual([]);
@@ -655,8 +648,8 @@ describe('a failure around the queue', () => {
     const without = createSagaHost({
       sagas: [sleeps([])],
       keys: generateKey(),
-      audience: 'shop',
-      guard: { store: world.store },
+      name: 'shop',
+      store: world.store,
     });
     await expect(without.deliver(newest(world).message)).rejects.toThrow(TypeError);
   });

@@ -25,7 +25,7 @@ class Pool {
       return String(approved);
     });
     const store = memoryStore({ clock: () => this.all.clock.now });
-    this.all = queued(refund, { outside: { url: base, store } });
+    this.all = queued(refund, { store, url: base });
     this.all.queue.send = (message, at) => {
       if (this.isDown) throw new Error('the queue is down');
       this.stored.push({ message, at });

@@ -39,7 +39,8 @@ async function stolen(): Promise<World> {
     return String(approved);
   });
   const test: Queued = queued(refund, {
-    outside: { url: base, store: memoryStore({ clock: () => test.clock.now }) },
+    store: memoryStore({ clock: () => test.clock.now }),
+    url: base,
   });
   const { token: first } = suspended(await test.host.start('refund', {}, { caller: victim }));
   test.clock.now += hour + 30_000;

@@ -10,7 +10,7 @@ function withTasks(
   program: Parameters<typeof queued>[0],
 ): Queued & { client: ReturnType<typeof taskClient> } {
   const store = memoryStore({ clock: () => world.clock() });
-  const world: Queued = queued(program, { anonymous: { tasks: 'accept' }, tasks: { store } });
+  const world: Queued = queued(program, { anonymous: { tasks: 'accept' }, store });
   return { ...world, client: taskClient(world.host) };
 }
 
@@ -111,7 +111,7 @@ describe('a task with a queue', () => {
     clock.now = at;
     expect(await host.deliver(message)).toMatchObject({
       status: 'waiting',
-      at: began + 24 * hour + minute,
+      at: began + 7 * 24 * hour + minute,
     });
     clock.now = began + 20 * hour;
     await client.get(taskId);

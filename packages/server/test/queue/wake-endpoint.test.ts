@@ -26,7 +26,7 @@ function serving(change: object = {}) {
     sagas: [order],
     keys: generateKey(),
     services: (env) => env,
-    guard: { store: memoryStore({ clock }) },
+    store: memoryStore({ clock }),
     queue: {
       ...queue,
       receive: async (request) =>

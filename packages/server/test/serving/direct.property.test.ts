@@ -273,7 +273,7 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
       limits: { maxHold: 0 },
       http: { handler: { maxRequestBodySize: 8000 } },
     },
-    () => ({ guard: { store: memoryStore({ clock: () => start }) } }),
+    () => ({ store: memoryStore({ clock: () => start }), shortTokens: false }),
   );
   const tokens: string[] = [];
   for (const [method, field, declared] of [
@@ -332,7 +332,7 @@ test('[W1] any tool result of an author is encoded as by the SDK', async () => {
     structuredContent: json,
     isError: fc.boolean(),
     resultType: fc.constantFrom('complete', 'input_required', 'task', 7),
-    capabilities: fc.constantFrom<unknown>({ tasks: {}, tools: {} }, {}, 7),
+    capabilities: fc.constantFrom<unknown>({ tools: {} }, {}, 7),
     // The SDK never answers a result with another `_meta`.
     _meta: some({ [`${prefix}serverInfo`]: json, own: json }),
     ttlMs: json,

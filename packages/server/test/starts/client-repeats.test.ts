@@ -119,7 +119,6 @@ test.each<[boolean, string, Partial<ServeSagasOptions>]>([
   ],
   [false, 'the host chooses the key', { auth: named, starts: { key } }],
   [false, 'a restart forgets the calls', { auth: named, store: memoryStore() }],
-  [false, 'a store that fails forgets them', { auth: named, guard: { onDown: 'open' } }],
 ])('a server announces that it knows the keys of all callers: %s if %s', async (is, _, changes) => {
   const server = shopOf(ordering(), { store: storeThatStays(), ...changes });
   const { last } = await read(

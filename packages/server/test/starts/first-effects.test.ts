@@ -94,7 +94,8 @@ describe('with a handshake, a lost first response has done nothing', () => {
       {
         ...handshake,
         clock,
-        outside: { url: 'https://shop.example', store: memoryStore({ clock }) },
+        store: memoryStore({ clock }),
+        url: 'https://shop.example',
         limits: { maxHold: 0 },
       },
     );
@@ -122,10 +123,7 @@ describe('with a handshake, a lost first response has done nothing', () => {
       output: 'paid',
     });
     const options = { name: 'pay', version: '1', commitEach: true } as const;
-    const { host } = hostOf(machineSaga(options, machine), {
-      ...handshake,
-      guard: { store: memoryStore() },
-    });
+    const { host } = hostOf(machineSaga(options, machine), { ...handshake, store: memoryStore() });
     suspended(await host.start('pay', {}));
     expect(did).toEqual([]);
   });
@@ -147,7 +145,7 @@ describe('with a queue, a first step that can be undone', () => {
     const store = storeWithGuard(() => ({ begin: () => 'full' }));
     const world = queued(
       pays(() => charges(did)),
-      { guard: { store } },
+      { store },
     );
     expect(await tried(world.host.start('pay', {}))).toMatchObject({ code: 'guard_full' });
     expect({ did, sent: world.queue.sent }).toEqual({ did: [], sent: [] });
@@ -164,22 +162,11 @@ describe('with a queue, a first step that can be undone', () => {
     }));
     const world = queued(
       pays(() => charges(did)),
-      { guard: { store } },
+      { store },
     );
     const { signal } = left;
     expect(await tried(world.host.start('pay', {}, { signal }))).toBeInstanceOf(Error);
     expect({ did, sent: world.queue.sent }).toEqual({ did: [], sent: [] });
-  });
-
-  test('runs beside no message while the guard is down and the host goes on', async () => {
-    const did: string[] = [];
-    const store = storeWithGuard(() => ({ begin: () => Promise.reject(new Error('down')) }));
-    const world = queued(
-      pays(() => charges(did)),
-      { guard: { store, onDown: 'open' } },
-    );
-    completed(await world.host.start('pay', {}));
-    expect({ did, sent: world.queue.sent }).toEqual({ did: ['charge'], sent: [] });
   });
 
   test('runs although the state before it fits no token: no client gets that', async () => {
@@ -240,7 +227,7 @@ describe('with a queue, a first step that can be undone', () => {
       return 'ok';
     });
     const store = storeWithGuard(() => ({ begin: () => Promise.reject(new Error('down')) }));
-    completed(await queued(look, { guard: { store } }).host.start('look', {}));
+    completed(await queued(look, { store }).host.start('look', {}));
     expect(did).toEqual(['mail', 'caught', 'after']);
   });
 });
@@ -259,7 +246,7 @@ test('with the hook of a queue, a call with a key tells it before its first step
   const host = (program: Program) =>
     hostOf(program, {
       clock,
-      guard: { store },
+      store,
       hooks: { ...quiet, onSuspended: (told) => void facts.push(told) },
     }).host;
   const dying = host(
@@ -296,7 +283,7 @@ test.each<[string, NonNullable<HostChanges['hooks']>]>([
       yield* step(`send-${value}`, () => (sent.push(value), waits?.()));
       return value;
     });
-    const { host } = hostOf(program, { clock, guard: { store }, hooks });
+    const { host } = hostOf(program, { clock, store, hooks });
     return await host.start('pay', {}, { idempotencyKey: 'k' });
   };
   // The process dies behind the failed step.

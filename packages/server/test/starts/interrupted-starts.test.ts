@@ -113,7 +113,7 @@ test('a start does not run with the record of another one that a store returns',
       return { ...written, status: 'other', entry: { ...stored, body } };
     },
   };
-  const late = restart({ guard: { store: swapping } });
+  const late = restart({ store: swapping });
   // The first look only learns what the store has of the one, and gets it back.
   await late.start('order', {}, { ...foreign, signal: AbortSignal.abort() }).catch(() => undefined);
   const charges = keys['charge']?.length;

@@ -248,7 +248,7 @@ describe.each(stdioVersions)('over stdio by %s', (version) => {
     const host = createSagaHost({
       sagas: [order],
       keys: generateKey(),
-      audience: 'shop',
+      name: 'shop',
       store: memoryStore(),
       hooks: { onWarning: () => undefined, onReject: () => undefined },
     });
@@ -287,7 +287,7 @@ describe('starts.key', () => {
 });
 
 test('a browser of another origin may send the header', async () => {
-  const http = { cors: true, allowedHosts: ['localhost'], allowedOrigins: ['https://app.example'] };
+  const http = { allowedHosts: ['localhost'], allowedOrigins: ['https://app.example'] };
   const preflight = await shopOf(ordering(), { http }).fetch(
     new Request('http://localhost/mcp', {
       method: 'OPTIONS',

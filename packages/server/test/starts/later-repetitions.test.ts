@@ -140,7 +140,7 @@ function hostOptions(order: Order['order']) {
   return {
     sagas: [order],
     keys: generateKey(),
-    audience: 'shop',
+    name: 'shop',
     hooks: { onWarning: () => undefined, onReject: () => undefined },
   };
 }

@@ -144,7 +144,7 @@ describe('a start during a rotation of keys', () => {
 });
 
 test('starts of a principal at its limit are refused before any step, and others go on', async () => {
-  const limits = { maxKeptBytesPerPrincipal: 20_000 };
+  const limits = { maxKeptBytes: 20_000 };
   const { host } = hostOf(pay, { store: memoryStore(), limits });
   let begun = 0;
   const flood = async (): Promise<never> => {

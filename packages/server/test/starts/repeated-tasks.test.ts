@@ -1,4 +1,13 @@
-import { elicit, generateKey, memoryStore, saga, sleep, step, type Steps } from '@mcp-saga/server';
+import {
+  elicit,
+  generateKey,
+  memoryStore,
+  saga,
+  sleep,
+  step,
+  type SagaStore,
+  type Steps,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
@@ -144,17 +153,24 @@ test('a round is the task that a repeated first call has made of it', async () =
   const store = memoryStore({ clock, olderTokens: 'accept' });
   const keys = generateKey();
   const clientOf = (changes: object): TaskClient => {
-    const tasks = { store: { ...store, ...changes } };
     const hooks = { onError: () => undefined, onReject: () => undefined };
-    return taskClient(hostForAll([order], { clock, keys, store, tasks, hooks }).host, {
-      clientId: 'ada',
-    });
+    return taskClient(
+      hostForAll([order], { clock, keys, store: { ...store, ...changes }, hooks }).host,
+      {
+        clientId: 'ada',
+      },
+    );
   };
   const client = clientOf({});
   const { requestState } = await client.call('order', {}, named);
   const round = { requestState, inputResponses: answer('go', 'yes') };
   // The process dies behind the turn, before it has stored the task.
-  const dying = clientOf({ write: () => Promise.reject(new Error('The process dies here.')) });
+  const dying = clientOf({
+    write: async (...entry: Parameters<SagaStore['write']>) => {
+      if (entry[0].name === 'task') throw new Error('The process dies here.');
+      return await store.write(...entry);
+    },
+  });
   await expect(dying.call('order', {}, round)).rejects.toThrow();
   const taskId = String((await client.call('order', {}, named))['taskId']);
   await client.idle();

@@ -41,7 +41,7 @@ const names: NamesOf<RecordSagasOptions> = { onTurn: true, redact: true, onError
  * });
  * const onTurn = (turn: RecordedTurn, { sagaId }: RecordedSaga) => db.insert({ sagaId, turn });
  * const redact: Redact = (value, { kind }) => (kind === 'input' ? {} : value);
- * createSagaHost({ sagas: recordSagas([order], { onTurn, redact }), keys, audience: 'shop' });
+ * createSagaHost({ sagas: recordSagas([order], { onTurn, redact }), keys, name: 'shop' });
  * ```
  */
 export function recordSagas(

@@ -113,10 +113,10 @@ export class Serving {
       ...present({ services: world.options.services }),
       sagas: programs.map((program) => simulatedProgram(recordedOn(world, program), world)),
       keys: this.#key,
-      audience: 'test',
+      name: 'test',
       anonymous: { tasks: 'accept' }, // no advice about the users of a server
       testing: { environment: 'test', clock: () => world.clock.now() },
-      ...(this.#store && { guard: { store: this.#store } }),
+      ...(this.#store && { store: this.#store, shortTokens: false }),
       hooks: {
         onError: (error) => void world.errors.push(error),
         onWarning: (message) => void (world.dead || world.warnings.push(message)),

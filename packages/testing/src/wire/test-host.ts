@@ -232,12 +232,11 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
   const { sagas, clock: _, store, ...given } = options;
   const { clock } = world;
   const now = (): number => clock.now();
-  const isGuarded = store === undefined && sagas.some(({ reuse }) => reuse !== 'ok');
   const hasTasks = sagas.some(({ task }) => task !== undefined);
+  const needsStore = store === undefined && (hasTasks || sagas.some(({ reuse }) => reuse !== 'ok'));
   const shared: Omit<SagaHostOptions, 'sagas'> = {
-    audience: 'test',
-    ...(isGuarded ? { guard: { store: memoryStore({ clock: now }) } } : {}),
-    ...(hasTasks && !store ? { tasks: { store: memoryStore({ clock: now }) } } : {}),
+    name: 'test',
+    ...(needsStore ? { store: memoryStore({ clock: now }), shortTokens: false } : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
     ...(store ? { store } : {}),
     ...given,

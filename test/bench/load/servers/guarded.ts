@@ -19,6 +19,6 @@ function pinging(trip: () => Promise<unknown>): SagaStore {
   };
 }
 
-const guarded = createLoadServer([], { guard: { store } });
-const bare = createLoadServer([], ping && { guard: { store: pinging(ping) } });
+const guarded = createLoadServer([], { store });
+const bare = createLoadServer([], ping && { store: pinging(ping) });
 await serveMeasured((request) => (request.url.endsWith('?bare') ? bare : guarded).fetch(request));

@@ -59,13 +59,13 @@ await server.ready();
 const host = createSagaHost({
   sagas: [waits],
   keys: generateKey(),
-  audience: 'bench',
+  name: 'bench',
   store: ping === undefined ? store : counting(store),
   queue: {
     ...queue,
     start: (consumer) => queue.start?.({ ...consumer, deliver: receiving(consumer.deliver) }),
   },
-  outside: { url: server.url ?? '' },
+  url: server.url ?? '',
   limits: { maxHold: 0 },
   hooks: { onWarning: () => {} },
   testing: { environment: 'production' },

@@ -13,7 +13,7 @@ const deploy = saga({ ...tool, version: '1', input: Input }, function* ({ servic
 /** Creates a server of the saga and of other programs. */
 export function createLoadServer(
   others: readonly Program[] = [],
-  options: Pick<SagaHostOptions, 'guard'> = {},
+  options: Pick<SagaHostOptions, 'store'> = {},
 ): SagaServer {
   // The bench prints figures only.
   const hooks = { onWarning: () => undefined };

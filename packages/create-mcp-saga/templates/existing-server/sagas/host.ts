@@ -7,5 +7,5 @@ import { sendInvoice } from './send-invoice.js';
 export const sagas = createSagaHost({
   sagas: [sendInvoice],
   keys: process.env['SAGA_KEYS'],
-  audience: 'mcp-saga-project',
+  name: 'mcp-saga-project',
 });

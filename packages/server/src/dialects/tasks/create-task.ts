@@ -1,7 +1,6 @@
 import { present } from '@mcp-saga/core/program';
-import { canonicalize, createTokenId, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
+import { canonicalize, createTokenId, digestText, TokenRefused } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
-import type { ResolvedLimits } from '../../model/host-limits.ts';
 import { type HostParts, isSingleUse } from '../../settings/host-parts.ts';
 import { type OpenSaga } from '../../token/resolve-program.ts';
 import { sendWake } from '../../turn/settle.ts';
@@ -9,7 +8,6 @@ import { sealSaga } from '../../token/sealed-saga.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 import { drive } from './drive-task.ts';
-import { elapse } from '../../turn/elapse.ts';
 import type { TaskSettings } from '../../settings/task-settings.ts';
 import {
   createRecord,
@@ -19,81 +17,32 @@ import {
   askedNow,
 } from './task-record.ts';
 import { toWireTask } from './task-status.ts';
-import type { SagaStore } from '../../model/saga-store.ts';
-import { sealedTaskId, storedTaskId } from './task-id.ts';
+import { toTaskId } from './task-id.ts';
 import { openTurn } from '../../token/saga-of-turn.ts';
 
 /**
  * Makes a task of a call without questions. The call must go on without a task if the store keeps
- * too much for the caller (`full`); or if there is no store, and steps remain or the ID would be
- * too long (undefined).
+ * too much for the caller (`full`).
  */
 export async function createTask(
   host: HostParts,
-  tasks: TaskSettings,
+  { store }: TaskSettings,
   call: ClientCall,
   turn: SuspendedTurn,
-): Promise<object | 'full' | undefined> {
-  const sealed = await openTurn(host, turn);
-  // The task continues under the method of the call.
-  const claims = { ...sealed.saga.claims, method: call.method };
-  const opened = { ...sealed, saga: { ...sealed.saga, claims } };
-  const { store } = tasks;
-  const task =
-    store === undefined
-      ? await withoutStore(host, tasks, opened)
-      : await withStore(host, tasks, store, call, { opened, turn });
-  if (task === undefined || task === 'full') return task;
-  return toTaskResult(host, tasks, task);
-}
-
-/** Returns the task that a repeated call has become. Undefined if it has become none. */
-export async function findTask(
-  host: HostParts,
-  tasks: TaskSettings,
-  call: ClientCall,
-  turn: SuspendedTurn,
-): Promise<object | undefined> {
-  const { store } = tasks;
-  if (store === undefined) return undefined;
+): Promise<object | 'full'> {
   const opened = await openTurn(host, turn);
-  const { sagaId, claims } = opened.saga;
-  const known = await readTask({ host, store, sagaId, claims });
-  if (known === undefined || !(await isTaskOf(host, opened, call, known.record))) return undefined;
-  return toTaskResult(host, tasks, {
-    ...known.record,
-    taskId: storedTaskId(sagaId, known.claims),
-  });
-}
-
-function toTaskResult(host: HostParts, tasks: TaskSettings, task: Created): object {
-  const now = host.timing.clock();
-  const wire = toWireTask(task.taskId, task, { pollInterval: tasks.pollInterval, now });
-  return { resultType: 'task', ...wire };
-}
-
-type Created = Pick<
-  TaskRecord,
-  'status' | 'createdAt' | 'lastUpdatedAt' | 'expiresAt' | 'due' | 'message'
-> & { readonly taskId: string };
-
-async function withStore(
-  host: HostParts,
-  tasks: TaskSettings,
-  store: SagaStore,
-  call: ClientCall,
-  { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
-): Promise<Created | 'full'> {
   const { saga } = opened;
   const { sagaId } = saga;
   const createdAt = host.timing.clock();
-  const expiresAt = lifeOf(host.limits, tasks, saga.claims, createdAt);
-  const claims = { ...saga.claims, jti: createTokenId(), iat: createdAt, exp: expiresAt };
+  // A task lives as long as its saga may.
+  const expiresAt = saga.claims.born + host.limits.maxLifetime;
+  // The task continues under the method of the call.
+  const kept = { ...saga, claims: { ...saga.claims, method: call.method, exp: expiresAt } };
+  const claims = { ...kept.claims, jti: createTokenId(), iat: createdAt };
   const { asks, capabilities } = call.client;
   const { progressToken } = call.meta;
   const message = turn.content?.join('\n');
   const asked = askedNow({ questions: [], keys: [] }, [], turn.steps);
-  const kept = { ...saga, claims: { ...saga.claims, exp: expiresAt } };
   const record: TaskRecord = {
     ...asked,
     createdAt,
@@ -114,13 +63,13 @@ async function withStore(
   const status = await createRecord(task, record);
   if (status === 'full') return 'full';
   if (status === 'written') {
-    if (opened.program?.reuse !== 'ok') {
+    if (isSingleUse(host, opened.program)) {
       // The queue would not continue the first turn of a call, which may not have its token.
       const due = turn.steps.length > 0 ? turn.due : record.due;
       await sendWake(host, kept, { capabilities, dialect: { asks } }, { due, hasClient: true });
     }
     call.waitUntil(drive(task, call.caller));
-    return { ...record, taskId: storedTaskId(sagaId, claims) };
+    return toTaskResult(task, record);
   }
   // The response was lost, and the client repeats its call. Any other round is too late.
   const known = await readTask(task);
@@ -128,47 +77,26 @@ async function withStore(
     host.observer.reject('used');
     throw new TokenRefused('used');
   }
-  return { ...known.record, taskId: storedTaskId(sagaId, known.claims) };
+  return toTaskResult({ ...task, claims: known.claims }, known.record);
 }
 
-async function withoutStore(
+/** Returns the task that a repeated call has become. Undefined if it has become none. */
+export async function findTask(
   host: HostParts,
-  tasks: TaskSettings,
-  opened: OpenSaga,
-): Promise<Created | undefined> {
-  const { saga, program } = opened;
-  // The operator's queue would never learn that the saga ended.
-  if (host.observer.notifiesSuspended && isSingleUse(host, program)) return undefined;
-  const elapsed = await elapse(host, opened, Number.POSITIVE_INFINITY);
-  if (elapsed.status !== 'over') return undefined;
-  const createdAt = saga.claims.iat;
-  const expiresAt = lifeOf(host.limits, tasks, saga.claims, createdAt, elapsed.at);
-  // The ID would expire before the task ends.
-  if (expiresAt <= elapsed.at) return undefined;
-  const taskId = await sealedTaskId(host, tasks, {
-    ...saga,
-    claims: { ...saga.claims, exp: expiresAt },
-  });
-  if (taskId === undefined) return undefined;
-  return {
-    taskId,
-    status: 'working',
-    createdAt,
-    lastUpdatedAt: createdAt,
-    expiresAt,
-    due: elapsed.at,
-  };
+  { store }: TaskSettings,
+  call: ClientCall,
+  turn: SuspendedTurn,
+): Promise<object | undefined> {
+  const opened = await openTurn(host, turn);
+  const task = { host, store, sagaId: opened.saga.sagaId, claims: opened.saga.claims };
+  const known = await readTask(task);
+  if (known === undefined || !(await isTaskOf(host, opened, call, known.record))) return undefined;
+  return toTaskResult({ ...task, claims: known.claims }, known.record);
 }
 
-/** Returns the expiry of a task: `ttl` after its creation, or after its end if known. */
-function lifeOf(
-  { maxLifetime }: ResolvedLimits,
-  { ttl }: TaskSettings,
-  { born }: Claims,
-  createdAt: number,
-  over: number = createdAt,
-): number {
-  return Math.min(Math.max(createdAt, Math.ceil(over)) + ttl, born + maxLifetime);
+function toTaskResult({ host, sagaId, claims }: StoredTaskRef, record: TaskRecord): object {
+  const taskId = toTaskId(sagaId, claims);
+  return { resultType: 'task', ...toWireTask(taskId, record, host.timing.clock()) };
 }
 
 /** `true` for a first call whose key finds the saga that an earlier copy has begun. */

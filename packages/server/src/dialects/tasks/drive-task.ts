@@ -1,8 +1,7 @@
 /**
- * Tasks of MCP: a call that goes on after its response. With a store, a task is a sealed record,
+ * Tasks of MCP: a call that goes on after its response. A task is a sealed record in the store,
  * which `create-task.ts` makes and `task-record.ts` changes atomically; `drive-task.ts` runs its
- * turns in the background, and `task-methods.ts` answers the methods. Without a store, the ID of a
- * task is the sealed state of a saga that only waits.
+ * turns in the background, and `task-methods.ts` answers the methods.
  *
  * 1. `begin` takes the lease of the record, and notes which answers the turn takes.
  * 2. `takeTurn` runs the turn as a request of the host, with its own guard.

@@ -2,7 +2,6 @@ import { present, engineVersion } from '@mcp-saga/core/program';
 import {
   digestText,
   TokenRefused,
-  TokenTooLarge,
   type Claims,
   type Expectations,
   type Sealed,
@@ -11,49 +10,28 @@ import { assertBegun, principalOf } from '../../requests/open-for-caller.ts';
 import type { Caller } from '../../model/caller.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { readSealed } from '../../store/sealed-values.ts';
-import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';
-import { sealSagaAs, toSealedSaga } from '../../token/sealed-saga.ts';
-import type { SealedSaga } from '../../model/sealed-saga.ts';
-import { maxTaskIdLength, type TaskSettings } from '../../settings/task-settings.ts';
+import { openSealed } from '../../token/resolve-program.ts';
+import type { TaskSettings } from '../../settings/task-settings.ts';
+
+/** Form of a task ID: the ID of the saga and a secret, both 16 random bytes. No token has it. */
+const form = /^([\w-]{22})\.([\w-]{22})$/;
+
+/** What the ID of a task leads to. */
+export interface TaskIdentity {
+  readonly sagaId: string;
+  /** Claims of the task, sealed into its record. */
+  readonly claims: Claims;
+}
 
 /**
- * Form of the ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has
- * this form.
+ * Makes the ID of a task. Claude Code rejects IDs over 128 characters, and proxies truncate long
+ * headers, so the store holds the state.
  */
-const storedForm = /^([\w-]{22})\.([\w-]{22})$/;
-
-/** Content of a task ID: the identity of a stored task or, without a store, its entire state. */
-export type OpenTaskId =
-  | { readonly sagaId: string; readonly claims: Claims; readonly saga?: undefined }
-  | { readonly sagaId: string; readonly claims: Claims; readonly saga: OpenSaga };
-
-/**
- * Makes the ID of a stored task. Claude Code rejects IDs over 128 characters, so the store holds
- * the state.
- */
-export function storedTaskId(sagaId: string, { jti }: Claims): string {
+export function toTaskId(sagaId: string, { jti }: Claims): string {
   return `${sagaId}.${jti}`;
 }
 
-/**
- * Makes the ID of a task without a store, which seals the entire state. Returns undefined if the ID
- * would be too long.
- */
-export async function sealedTaskId(
-  { keys: { sealer } }: Pick<HostParts, 'keys'>,
-  { maxIdLength }: TaskSettings,
-  saga: SealedSaga,
-): Promise<string | undefined> {
-  try {
-    const taskId = await sealSagaAs('task', sealer, saga);
-    return taskId.length <= maxIdLength ? taskId : undefined;
-  } catch (error) {
-    if (error instanceof TokenTooLarge) return undefined;
-    throw error;
-  }
-}
-
-/** Opens a task ID for its caller. Throws TokenRefused, `clock_behind`, or `version_gone`. */
+/** Opens a task ID for its caller. Throws TokenRefused, or `clock_behind`. */
 export async function openTaskId(
   host: HostParts,
   {
@@ -61,34 +39,32 @@ export async function openTaskId(
     taskId,
     caller,
   }: { readonly tasks: TaskSettings; readonly taskId: unknown; readonly caller: Caller },
-): Promise<OpenTaskId> {
-  if (typeof taskId !== 'string' || taskId.length > maxTaskIdLength)
-    throw new TokenRefused('malformed');
+): Promise<TaskIdentity> {
+  const [, sagaId, secret] = (typeof taskId === 'string' && form.exec(taskId)) || [];
+  if (sagaId === undefined || secret === undefined) throw new TokenRefused('malformed');
   const principal = await principalOf(caller, host.gate);
   const { rejectIssuedBefore } = host.gate;
-  const expect = {
-    methods: ['tools/call'],
-    principal,
-    engines: { min: 1, max: engineVersion },
-    allowFuture: true,
-    ...present({ rejectIssuedBefore }),
-  };
-  const [, sagaId, secret] = storedForm.exec(taskId) ?? [];
-  const sealed =
-    sagaId === undefined || secret === undefined
-      ? await openSealed(host.observer, host.keys.sealer, taskId, { ...expect, purpose: 'task' })
-      : await openStored(host, tasks, { sagaId, secret }, { ...expect, purpose: 'blob' });
+  const { sid, claims } = await openStored(
+    host,
+    tasks,
+    { sagaId, secret },
+    {
+      purpose: 'blob',
+      methods: ['tools/call'],
+      principal,
+      engines: { min: 1, max: engineVersion },
+      allowFuture: true,
+      ...present({ rejectIssuedBefore }),
+    },
+  );
   // The option may have changed since.
   if (!mayHaveTasks(tasks, principal)) throw new TokenRefused('principal');
-  const { sid, claims } = sealed;
   const program = host.registry.named(claims.saga.name);
   if (program === undefined) throw new TokenRefused('target');
   if (!(await host.gate.authorize(caller, { name: program.name, version: claims.saga.version })))
     throw new TokenRefused('forbidden');
   assertBegun(host, claims);
-  const identity = { sagaId: sid, claims };
-  if (sagaId !== undefined) return identity;
-  return { ...identity, saga: found(host, toSealedSaga(sealed, taskId.length)) };
+  return { sagaId: sid, claims };
 }
 
 /** Opens the record of a stored task. Its claims are the claims of the task. */
@@ -98,7 +74,7 @@ async function openStored(
   { sagaId, secret }: { readonly sagaId: string; readonly secret: string },
   expect: Expectations,
 ): Promise<Sealed> {
-  const stored = store && (await readSealed(store, 'task', sagaId));
+  const stored = await readSealed(store, 'task', sagaId);
   if (stored === undefined) throw new TokenRefused('used');
   const sealed = await openSealed(observer, keys.responses, stored.sealed, {
     ...expect,

@@ -4,13 +4,10 @@ import type { Json } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
 import type { Caller } from '../../model/caller.ts';
-import { reportCannotContinue, type OpenSaga } from '../../token/resolve-program.ts';
-import { atAnyTime } from '../../token/sealed-saga.ts';
 import { invalidField } from '../../wire/errors.ts';
-import { type HostParts, type Observer, mayHaveUndos } from '../../settings/host-parts.ts';
+import type { HostParts, Observer } from '../../settings/host-parts.ts';
 import type { WireRequest } from '../../model/call-types.ts';
 import { drive, isDue } from './drive-task.ts';
-import { elapse } from '../../turn/elapse.ts';
 import type { TaskSettings } from '../../settings/task-settings.ts';
 import {
   changeRecord,
@@ -20,9 +17,8 @@ import {
   type StoredTaskRef,
   type TaskRecord,
 } from './task-record.ts';
-import { detailsOf, endOf, failure, toWireTask } from './task-status.ts';
-import { ended } from './task-turn.ts';
-import { openTaskId, type OpenTaskId } from './task-id.ts';
+import { detailsOf, toWireTask } from './task-status.ts';
+import { openTaskId, type TaskIdentity } from './task-id.ts';
 
 /** Request for a task. */
 export interface TaskRequest {
@@ -40,32 +36,22 @@ export async function getTask(request: TaskRequest): Promise<object> {
   const { host, tasks, taskId } = request;
   const opened = await openTaskId(host, request);
   const now = host.timing.clock();
-  const facts = { pollInterval: tasks.pollInterval, now };
-  if (opened.saga !== undefined) {
-    const record = await recordOf(host, opened.saga, now);
-    return { ...toWireTask(taskId, record, facts), ...detailsOf(record) };
-  }
-  const task = stored(request, opened);
+  const task = { host, store: tasks.store, ...opened };
   const record = await readRecord(task);
   if (record === undefined) throw new TokenRefused('used');
   if (isDue(record, now)) request.waitUntil(drive(task, request.caller));
   await tellProgress(request, task, record);
-  return { ...toWireTask(taskId, record, facts), ...detailsOf(record) };
+  return { ...toWireTask(taskId, record, now), ...detailsOf(record) };
 }
 
 /**
  * `tasks/update`: takes answers to questions of a task. Other answers are ignored, as MCP requires.
  */
 export async function updateTask(request: TaskRequest): Promise<object> {
-  const { host, inputResponses } = request;
+  const { host, tasks, inputResponses } = request;
   const opened = await openTaskId(host, request);
   const sent = toResponses(inputResponses);
-  // A task without a store asks no questions.
-  if (opened.saga !== undefined) {
-    reportUnknown(host.observer, opened, [...sent.keys()]);
-    return {};
-  }
-  const task = stored(request, opened);
+  const task = { host, store: tasks.store, ...opened };
   const unknown = new Set<string>();
   const changed = await changeRecord(task, (record) => {
     const open =
@@ -86,65 +72,15 @@ export async function updateTask(request: TaskRequest): Promise<object> {
 
 /** `tasks/cancel`: ends a task, and undoes its saga. */
 export async function cancelTask(request: TaskRequest): Promise<object> {
-  const { host } = request;
-  const opened = await openTaskId(host, request);
-  // Without a store, a cancellation is ignored, as MCP allows: the task only waits.
-  if (opened.saga !== undefined) return {};
-  const task = stored(request, opened);
-  const looked = await readRecord(task);
-  const undoes = await mayUndo(host, looked);
-  const changed = await changeRecord(task, (record) => {
-    if (isOver(record) || record.isCancelled === true) return undefined;
-    // Nothing has to be undone. A running turn aborts when its lease is gone.
-    if (!undoes && record.undoes !== true && record.token === looked?.token)
-      return ended({ status: 'cancelled' })(record);
-    return { ...record, isCancelled: true, due: host.timing.clock() };
-  });
-  if (changed !== undefined && !isOver(changed)) request.waitUntil(drive(task, request.caller));
-  return {};
-}
-
-/** `true` if a task may have steps to undo. The saga may have continued as another one. */
-async function mayUndo(host: HostParts, record: TaskRecord | undefined): Promise<boolean> {
-  if (record?.token === undefined) return false;
-  const { claims } = await host.keys.sealer.open(record.token, { purpose: 'token', ...atAnyTime });
-  const { name, version } = claims.saga;
-  const program = host.registry.version(name, version, host.timing.clock());
-  // The declaration of a removed version is unknown.
-  return program === undefined || mayHaveUndos(host, program);
-}
-
-function stored({ host, tasks }: TaskRequest, { sagaId, claims }: OpenTaskId): StoredTaskRef {
-  // The store was removed since.
-  if (tasks.store === undefined) throw new TokenRefused('used');
-  return { host, store: tasks.store, sagaId, claims };
-}
-
-async function recordOf(host: HostParts, opened: OpenSaga, now: number): Promise<TaskRecord> {
-  const { claims } = opened.saga;
-  const elapsed = await elapse(host, opened, now);
-  const record: TaskRecord = {
-    createdAt: claims.iat,
-    lastUpdatedAt: elapsed.status === 'over' ? Math.ceil(elapsed.at) : claims.iat,
-    expiresAt: claims.exp,
-    status: 'working',
-    origin: '',
-    client: { asks: [] },
-    questions: [],
-    keys: [],
-  };
-  if (elapsed.status === 'waits') return { ...record, due: elapsed.due };
-  if (elapsed.status === 'over') return { ...record, ...endOf(claims.saga.name, elapsed.turn) };
-  if (elapsed.status === 'unavailable') {
-    reportCannotContinue(host.observer, opened.saga, elapsed.error);
-    return record;
-  }
-  // At its creation, the task only waited. The code has changed since.
-  host.observer.hooks.onWarning(
-    `A task of saga '${claims.saga.name}' without a store needs a step or an answer since its code changed. Set ` +
-      'tasks: { store }.',
+  const { host, tasks } = request;
+  const task = { host, store: tasks.store, ...(await openTaskId(host, request)) };
+  const changed = await changeRecord(task, (record) =>
+    isOver(record) || record.isCancelled === true
+      ? undefined
+      : { ...record, isCancelled: true, due: host.timing.clock() },
   );
-  return { ...record, ...failure(`'${claims.saga.name}' cannot continue.`) };
+  if (changed !== undefined) request.waitUntil(drive(task, request.caller));
+  return {};
 }
 
 /** Reports progress since the last report, under the progress token of the call. */
@@ -183,7 +119,7 @@ function toResponses(inputResponses: unknown): ReadonlyMap<string, Json> {
 
 function reportUnknown(
   { hooks }: Observer,
-  { claims, sagaId }: OpenTaskId,
+  { claims, sagaId }: TaskIdentity,
   keys: readonly string[],
 ): void {
   for (const stepId of keys)

@@ -48,11 +48,6 @@ export interface TaskRecord {
    * another request.
    */
   readonly turn?: { readonly action: 'resume' | 'cancel'; readonly keys: readonly string[] };
-  /**
-   * `true` if the saga continued as one with possible steps to undo, perhaps in the unfinished
-   * turn.
-   */
-  readonly undoes?: boolean;
   readonly isCancelled?: boolean;
   readonly result?: { readonly [key: string]: unknown };
   readonly error?: { readonly code: number; readonly message: string };
@@ -192,7 +187,6 @@ async function open(
     due: 'number?',
     lease: 'record?',
     turn: 'record?',
-    undoes: 'boolean?',
     isCancelled: 'boolean?',
     result: 'record?',
     error: 'record?',

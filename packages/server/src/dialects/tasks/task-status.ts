@@ -7,8 +7,9 @@ import type { Json } from '@mcp-saga/core';
 
 const internalError = -32603;
 
-// Longest polling interval, in milliseconds. Clients may want to show activity.
-const longestPoll = 30_000;
+// Intervals of polling, in milliseconds. Clients may want to show activity.
+const shortestPoll = 250;
+const longestPoll = 10_000;
 
 /** Facts in every response about a task. */
 export interface TaskFacts {
@@ -21,13 +22,19 @@ export interface TaskFacts {
   readonly message?: string | undefined;
 }
 
-/** Formats a task for the wire. */
+/**
+ * Formats a task for the wire.
+ *
+ * The interval of polling is a quarter of the time since the task has changed: a short task is seen
+ * soon, and a long one costs few requests.
+ */
 export function toWireTask(
   taskId: string,
   { status, createdAt, lastUpdatedAt, expiresAt, due, message }: TaskFacts,
-  { pollInterval, now }: { readonly pollInterval: number; readonly now: number },
+  now: number,
 ): { readonly [key: string]: unknown } {
-  const wait = status === 'working' && due !== undefined ? Math.min(due - now, longestPoll) : 0;
+  const wait = status === 'working' && due !== undefined ? due - now : 0;
+  const interval = Math.max(shortestPoll, (now - lastUpdatedAt) / 4, wait);
   return {
     taskId,
     status,
@@ -35,7 +42,7 @@ export function toWireTask(
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(lastUpdatedAt).toISOString(),
     ttlMs: expiresAt - createdAt,
-    pollIntervalMs: Math.max(pollInterval, Math.ceil(wait)),
+    pollIntervalMs: Math.ceil(Math.min(interval, longestPoll)),
   };
 }
 

@@ -1,6 +1,5 @@
-import { mayHaveUndos } from '../../settings/host-parts.ts';
 import { present, CodecError } from '@mcp-saga/core/program';
-import { AnswerConflict, TurnAborted, type Program } from '@mcp-saga/core';
+import { AnswerConflict, TurnAborted } from '@mcp-saga/core';
 import { SealError, TokenRefused } from '@mcp-saga/seal';
 import type { StepAnswer } from '../../wire/step-answers.ts';
 import { cancel } from '../../requests/cancel.ts';
@@ -11,7 +10,6 @@ import type { SagaTurn } from '../../model/turn.ts';
 import { toToolResult } from '../../wire/tool-result.ts';
 import { isNotNow } from '../../wire/wire-error.ts';
 import {
-  changeRecord,
   isOpen,
   type StoredTaskRef,
   type TaskProgress,
@@ -32,10 +30,9 @@ export async function takeTurn(
   const { token, turn } = record;
   if (token === undefined || turn === undefined)
     throw new TypeError('This task has no turn to run.');
-  const { tasks } = task.host.offers;
   // The token never leaves the server, and stays valid as long as the task.
   const { limits } = task.host;
-  const host = { ...task.host, limits: { ...limits, tokenTtl: tasks?.ttl ?? limits.tokenTtl } };
+  const host = { ...task.host, limits: { ...limits, tokenTtl: limits.maxLifetime } };
   let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
   const { signal, user, principal } = caller;
   const own: Caller = {
@@ -57,12 +54,10 @@ export async function takeTurn(
       methods,
       answersField: 'inputResponses',
       dialect,
-      holder: { kind: 'store', beforeContinueAs: (program) => noteUndoes(task, record, program) },
+      holder: { kind: 'store' },
     });
     return gone(host, taken, turn.keys, progress);
   } catch (error) {
-    if (error instanceof SagaHostError && error.code === 'cancel_not_offered')
-      return cancelled(undefined);
     // The token expired or was revoked, or another request continued the saga.
     if (error instanceof TokenRefused) return ended(failure(cannotContinue));
     const fails = isLasting(error);
@@ -96,19 +91,6 @@ function isLasting(error: unknown): boolean {
   return [SagaHostError, AnswerConflict, SealError, CodecError].some(
     (lasting) => error instanceof lasting,
   );
-}
-
-/** Records that the next saga may have steps to undo. A cancellation then waits for the turn. */
-async function noteUndoes(
-  task: StoredTaskRef,
-  { lease }: TaskRecord,
-  program: Program,
-): Promise<void> {
-  if (!mayHaveUndos(task.host, program)) return;
-  const noted = await changeRecord(task, (now) =>
-    now.lease?.id === lease?.id ? { ...now, undoes: true } : undefined,
-  );
-  if (noted === undefined) throw new TurnAborted(new Error('The lease of the task is lost.'));
 }
 
 /** Returns the change of a task by a turn of its saga. */
@@ -146,8 +128,8 @@ function gone(
   };
 }
 
-function cancelled(turn: SagaTurn | undefined): TaskChange {
-  const undone = turn?.status === 'failed' ? toToolResult(turn.saga, turn).content[0] : undefined;
+function cancelled(turn: SagaTurn): TaskChange {
+  const undone = turn.status === 'failed' ? toToolResult(turn.saga, turn).content[0] : undefined;
   const text = undone?.type === 'text' ? (undone as { readonly text?: unknown }).text : undefined;
   return ended({ status: 'cancelled', ...(typeof text === 'string' ? { message: text } : {}) });
 }
