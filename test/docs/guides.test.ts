@@ -40,7 +40,16 @@ import { bookRoom } from './guides/output.ts';
 import { balances, transfer } from './guides/suspends.ts';
 import { listOrders } from './guides/paging.ts';
 import { planTrip, vote } from './guides/parallel.ts';
-import { buy, chargeOnce, charges, payBill, payments, shipments } from './guides/payments.ts';
+import {
+  buy,
+  chargeOnce,
+  charges,
+  payBill,
+  payments,
+  send,
+  shipments,
+  transfers,
+} from './guides/payments.ts';
 import { order, review } from './guides/prompts.ts';
 import { asked, hostOf as reports, report } from './guides/tasks.ts';
 import { expenseSaga, sent } from './guides/xstate.ts';
@@ -261,6 +270,15 @@ describe('payments', () => {
     expect(payments.calls[0]).toMatch(/^[\da-f]{8}-[\da-f]{4}-8/);
     await paying.refuse.elicit('sure').run();
     expect(payments.standing).toEqual([]);
+  });
+
+  it('tries again under another key after a refusal, and sends once, after any failure', async () => {
+    const sending = testSaga(send, { input: { cents: 30 }, providers: [transfers] });
+    expect((await sending.run()).result).toBe('Sent after 2 attempts.');
+    await crashEverywhere(sending, { check: () => expect(transfers.standing).toEqual([30]) });
+    await failEverywhere(sending, {
+      check: ({ error }) => expect(transfers.standing).toEqual(error === undefined ? [30] : []),
+    });
   });
 
   it('reports an unknown outcome', async () => {

@@ -1,4 +1,15 @@
-import { abort, elicit, pivot, saga, step, toUuid, OutcomeUnknown } from '@mcp-saga/server';
+import {
+  abort,
+  elicit,
+  pivot,
+  saga,
+  SagaError,
+  sleep,
+  step,
+  StepError,
+  toUuid,
+  OutcomeUnknown,
+} from '@mcp-saga/server';
 import { Provider } from '@mcp-saga/testing';
 import { z } from 'zod';
 
@@ -66,6 +77,51 @@ export const payBill = saga(
   },
 );
 // #endregion uuid
+
+class BankBusy extends SagaError {
+  constructor() {
+    super('The bank is busy.', { code: 'bank_busy' });
+  }
+}
+
+/** A bank that gives each key one answer, and repeats it. It refuses the first key that it sees. */
+class BusyBank extends Provider<number> {
+  #refused: string | undefined;
+
+  transfer(cents: number, key: string): void {
+    this.#refused ??= key;
+    if (key === this.#refused) throw new BankBusy();
+    this.do(key, cents);
+  }
+
+  override reset(): void {
+    super.reset();
+    this.#refused = undefined;
+  }
+}
+
+export const transfers = new BusyBank();
+
+// #region fresh
+const Cents = z.object({ cents: z.number() });
+
+export const send = saga({ name: 'send', version: '1', input: Cents }, function* ({ cents }) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      yield* step('transfer', ({ idempotencyKey }) => transfers.transfer(cents, idempotencyKey), {
+        key: `${attempt}`,
+        compensate: ({ stepKey }) => transfers.undo(stepKey),
+        unknown: 'compensate',
+      });
+      return `Sent after ${attempt} attempts.`;
+    } catch (error) {
+      const isRefused = error instanceof StepError && error.code === 'bank_busy';
+      if (!isRefused || attempt === 3) throw error;
+      yield* sleep('30s');
+    }
+  }
+});
+// #endregion fresh
 
 /** The body of a response that may be lost. */
 type Reply = { readonly id: string } | undefined;
