@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { expectLogs } from '../support/logs.ts';
 import { askingModels } from '../support/asking-models.ts';
 
-expectLogs(/guard\.lease .* is less than limits\.turnBudget/);
+expectLogs(/limits\.lease .* is less than limits\.turnBudget/);
 
 const Go = z.object({ go: z.boolean() });
 const accept = { action: 'accept', content: { go: true } };

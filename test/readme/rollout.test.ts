@@ -42,7 +42,8 @@ class Balancer {
       testing: { environment: 'production' },
       answerers: { model: 'accept' },
       anonymous: { tasks: 'accept' },
-      store: memoryStore(),
+      store: memoryStore({ olderTokens: 'accept' }),
+      shortTokens: false,
       hooks: { onError: () => undefined },
     } as const;
     this.#hosts = releases.map((sagas) =>

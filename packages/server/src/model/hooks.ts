@@ -117,7 +117,7 @@ export interface HostHooks {
    */
   readonly onError?: (error: unknown) => void;
   /**
-   * Called with advice: a token grows large, keys are ephemeral, `guard.lease` is too short, a
+   * Called with advice: a token grows large, keys are ephemeral, `limits.lease` is too short, a
    * step exceeds `limits.turnBudget`. Outside of production, also for a command without `yield*`,
    * a changed question, and a turn that differs when replayed. Default: `console.warn`.
    */

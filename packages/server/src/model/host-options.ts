@@ -276,7 +276,7 @@ export type ServicesOption<Env> =
  */
 export type DemandedOptions<P extends Program> = {
   readonly sagas: readonly P[];
-} & (IsGuarded<P> extends true ? Required<Pick<SagaHostOptions, 'store'>> : object) &
+} & (IsGuarded<P> extends true ? { readonly store: SagaStore } : object) &
   DemandedServices;
 
 type DemandedServices = unknown extends Services
