@@ -46,7 +46,7 @@ import {
   charges,
   payBill,
   payments,
-  send,
+  transferMoney,
   shipments,
   transfers,
 } from './guides/payments.ts';
@@ -273,7 +273,7 @@ describe('payments', () => {
   });
 
   it('tries again under another key after a refusal, and sends once, after any failure', async () => {
-    const sending = testSaga(send, { input: { cents: 30 }, providers: [transfers] });
+    const sending = testSaga(transferMoney, { input: { cents: 30 }, providers: [transfers] });
     expect((await sending.run()).result).toBe('Sent after 2 attempts.');
     await crashEverywhere(sending, { check: () => expect(transfers.standing).toEqual([30]) });
     await failEverywhere(sending, {

@@ -105,22 +105,25 @@ export const transfers = new BusyBank();
 // #region fresh
 const Cents = z.object({ cents: z.number() });
 
-export const send = saga({ name: 'send', version: '1', input: Cents }, function* ({ cents }) {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      yield* step('transfer', ({ idempotencyKey }) => transfers.transfer(cents, idempotencyKey), {
-        key: `${attempt}`,
-        compensate: ({ stepKey }) => transfers.undo(stepKey),
-        unknown: 'compensate',
-      });
-      return `Sent after ${attempt} attempts.`;
-    } catch (error) {
-      const isRefused = error instanceof StepError && error.code === 'bank_busy';
-      if (!isRefused || attempt === 3) throw error;
-      yield* sleep('30s');
+export const transferMoney = saga(
+  { name: 'transfer_money', version: '1', input: Cents },
+  function* ({ cents }) {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        yield* step('transfer', ({ idempotencyKey }) => transfers.transfer(cents, idempotencyKey), {
+          key: `${attempt}`,
+          compensate: ({ stepKey }) => transfers.undo(stepKey),
+          unknown: 'compensate',
+        });
+        return `Sent after ${attempt} attempts.`;
+      } catch (error) {
+        const isRefused = error instanceof StepError && error.code === 'bank_busy';
+        if (!isRefused || attempt === 3) throw error;
+        yield* sleep('30s');
+      }
     }
-  }
-});
+  },
+);
 // #endregion fresh
 
 /** The body of a response that may be lost. */
