@@ -22,7 +22,7 @@ const lanes = 4;
 export async function compareFirstResponse(): Promise<void> {
   console.log(
     'The compared libraries are installed once, into node_modules/.cache/compare (270 MB): they ' +
-      'are too large for the workspace. Two runs wait a minute for the lease of a dead process.',
+      'are too large for the workspace. Two runs wait half a minute for the lease of a dead process.',
   );
   const executable = await server.executable();
   const rows: Row[] = [];

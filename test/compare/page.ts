@@ -56,7 +56,7 @@ ${happened}
 - **Nobody knows what a dead process did.** So in the last column, each tool that uses the key asks the provider again, with the same key. A
   provider without keys would refund twice. For such a provider, a step of mcp-saga declares [\`once\`](effects/run.md): it asks no
   second time, the call fails, and a person has to look.
-- **mcp-saga waits for a dead process**, until its lease is over: [\`limits.lease\`](host-options.md#limits), a minute by default. The tools of
+- **mcp-saga waits for a dead process**, until its lease is over: [\`limits.lease\`](host-options.md#limits), half a minute by default. The tools of
   LangGraph and Mastra go on at once, because nothing in them knows whether the first process still runs.
 - **Without a key**, mcp-saga protects the first response only. It holds a token, and [nothing has happened
   yet](wire.md#a-call-without-a-key). If a later response is lost, the client has to repeat its last request, with the token. A client that starts

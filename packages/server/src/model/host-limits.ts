@@ -43,7 +43,8 @@ export interface HostLimits {
   /**
    * Time after which a repeated request may take over a turn whose process has died or stands
    * still. The host warns if it is less than `turnBudget`. A process that lives renews its lease
-   * every third of this time. @default '60s'
+   * every third of this time. Together with `turnBudget`, it takes less than the 60 s after which
+   * clients of the SDK give up. @default '30s'
    */
   readonly lease: Duration;
   /**

@@ -14,7 +14,7 @@ export const defaultHostLimits: Readonly<Record<keyof HostLimits, number>> = {
   maxLifetime: 7 * 24 * 60 * 60 * 1000,
   turnBudget: 25_000,
   maxHold: 20_000,
-  lease: 60_000,
+  lease: 30_000,
   hookTimeout: 10_000,
 };
 

@@ -8,7 +8,7 @@ import { asksInTask, releases, runsOnce, Target, type Runs } from '../fixtures/t
 import { type HostChanges } from '../fixtures/host-changes.ts';
 
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
-const lease = 60_000;
+const lease = 30_000;
 
 /** Two hosts that share a store, a key and a clock, and nothing else. */
 function two(

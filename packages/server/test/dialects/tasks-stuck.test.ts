@@ -21,7 +21,7 @@ import { Target } from '../fixtures/task-sagas.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const accepted = (target: string) => ({ action: 'accept', content: { target } });
-const lease = 60_000;
+const lease = 30_000;
 
 interface Thrown {
   /** What turns throw that bring an answer. */

@@ -14,7 +14,7 @@ import { deferred } from '../fixtures/deferred.ts';
 import { hooksInto, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
-const lease = 60_000;
+const lease = 30_000;
 const Ok = z.object({});
 const answer = [{ stepId: 'go', result: { action: 'accept', content: {} } }];
 

@@ -52,8 +52,8 @@ describe('waiting for a request that runs elsewhere', () => {
     expect(soon).toBeLessThanOrEqual(8);
     await vi.advanceTimersByTimeAsync(60_000);
     await busy;
-    expect(begin.mock.calls.length).toBeGreaterThan(soon + 50);
-    expect(begin.mock.calls.length).toBeLessThan(soon + 125);
+    expect(begin.mock.calls.length).toBeGreaterThan(soon + 25);
+    expect(begin.mock.calls.length).toBeLessThan(soon + 65);
   });
 
   it('[T13] [E10] lets another answer wait as long, if the process of the first has died', async () => {

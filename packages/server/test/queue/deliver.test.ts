@@ -16,6 +16,9 @@ import { deferred } from '../fixtures/deferred.ts';
 import { accept, suspended } from '../fixtures/host.ts';
 import { hour, minute, Ok, queued, type Queued } from './queued.ts';
 
+/** The lease of a turn. */
+const lease = 30_000;
+
 const options = { version: '1' } as const;
 
 /** Answer to the question of most sagas here. */
@@ -51,7 +54,7 @@ describe('a delivered message', () => {
     const { token, sagaId } = suspended(await world.host.start('order', {}));
     expect(world.queue.sent).toMatchObject([
       // Before the charge, in case that this process dies.
-      { at: began + minute, message: { sagaId, turn: 1 } },
+      { at: began + lease, message: { sagaId, turn: 1 } },
       // The client may come first.
       { at: began + 3 * hour + 30_000, message: { sagaId, turn: 2 } },
     ]);
@@ -144,7 +147,7 @@ describe('a delivered message', () => {
     await expect.poll(() => did).toContain('book');
     did.push('died');
     const began = world.clock.now;
-    expect(newest(world)).toMatchObject({ at: began + minute, message: { turn: 2 } });
+    expect(newest(world)).toMatchObject({ at: began + lease, message: { turn: 2 } });
     expect(await world.next(world.restart())).toEqual({ status: 'ended', sagaId });
     expect(did).toEqual(['charge', 'book', 'died', 'book', 'pay']);
   });
@@ -214,7 +217,7 @@ describe('a delivered message', () => {
     const { token, sagaId } = suspended(await world.host.start('order', {}));
     const resumed = world.host.resume(token, [yes]);
     await expect.poll(() => did).toContain('book');
-    world.clock.now += minute - 1;
+    world.clock.now += lease - 1;
     const delivered = world.restart().deliver(newest(world)!.message);
     end.resolve(undefined);
     expect((await resumed).status).toBe('completed');
