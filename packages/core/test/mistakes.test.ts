@@ -255,6 +255,20 @@ const mistakes: readonly Mistake[] = [
     'needs a function to run',
   ],
   [
+    'a step that awaits another step',
+    yields(() =>
+      step('charge', async () => {
+        await (step('refund', one) as Any);
+      }),
+    ),
+    'A command was awaited, or returned by a step',
+  ],
+  [
+    'a step that returns another step',
+    yields(() => step('charge', async () => step('refund', one) as Any)),
+    'A command was awaited, or returned by a step',
+  ],
+  [
     'a step with a promise',
     yields(() => step('charge', Promise.resolve(1) as Any)),
     "Pass the function: step('charge', () => …)",
@@ -325,7 +339,7 @@ const mistakes: readonly Mistake[] = [
   [
     'a result that is a command',
     yields(() => step('charge', () => step('inner', one) as Any)),
-    'is a command',
+    'A command was awaited, or returned by a step',
   ],
   [
     'a result that is a called helper',

@@ -196,6 +196,20 @@ class YieldableCommand<T> implements Command<T> {
   [Symbol.iterator](): Iterator<Command<unknown>, T, unknown> {
     return new Iteration<T>(this);
   }
+
+  /**
+   * Only `await` and promises look for this method: in the code of a step, where they would pass
+   * the command on without a word, and nothing would run.
+   */
+  // oxlint-disable-next-line unicorn/no-thenable -- so that `await` of a command is an error
+  then(_: unknown, reject: (error: unknown) => void): void {
+    reject(
+      new AuthoringError(
+        "A command was awaited, or returned by a step, and nothing runs it there. Write yield* in the body of the saga: yield* step('id', async () => …).",
+        { anchor: 'bodies' },
+      ),
+    );
+  }
 }
 
 /** Creates the command that a function of the author's API returns. */
