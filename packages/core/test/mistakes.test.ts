@@ -1,4 +1,4 @@
-/* oxlint-disable unicorn/consistent-function-scoping, require-yield, typescript/no-unnecessary-type-assertion, unicorn/no-array-for-each, typescript/no-floating-promises, typescript/no-misused-promises -- mistakes, as they are written */
+/* oxlint-disable unicorn/consistent-function-scoping, require-yield, typescript/no-unnecessary-type-assertion, unicorn/no-array-for-each, typescript/no-floating-promises, typescript/no-misused-promises, typescript/await-thenable -- mistakes, as they are written */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
