@@ -29,7 +29,9 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   const effects = new Effects();
   const common: Omit<SagaHostOptions, 'name'> = {
     sagas: askingModels(conformanceSagas(effects)),
+    // Processes of a fleet share no store, and so no states of short tokens.
     store: memoryStore({ olderTokens: 'accept', clock: Date.now }),
+    shortTokens: false,
     anonymous: { tasks: 'accept', resumableRequests: 'accept' },
     answerers: { model: 'accept' },
     hooks: {
