@@ -161,15 +161,14 @@ function ownDialect(schema: Schema): { readonly $schema?: string } {
 // Each model pays for these descriptions in each conversation, and an unfinished result says the rest.
 const resumeToken = {
   type: 'string',
-  description:
-    'Omit, unless a result asks for it: then repeat the same arguments, with its exact token.',
+  description: 'Omit unless a result asks for it: then repeat all arguments, with its exact token.',
 };
 
 // A string, because clients with strict schemas reject free-form objects. Objects are accepted,
 // too.
 const answers = {
   type: 'string',
-  description: 'Only with resumeToken: the JSON string that the result asks for.',
+  description: 'With resumeToken: the JSON string that the result asks for.',
 };
 
 /** Lists a tool with the arguments that continue an unfinished call. */
@@ -183,9 +182,9 @@ function toResumable(tool: ListedTool, takesAnswers: boolean): ListedTool {
 
 type JsonSchema = { readonly [key: string]: unknown };
 
-/** Leaves out descriptions, which the root has. */
+/** Only allows the fields. The root describes them. */
 function undescribed(fields: object): object {
-  return Object.fromEntries(Object.keys(fields).map((name) => [name, { type: 'string' }]));
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, {}]));
 }
 
 function added({ properties }: JsonSchema, more: object): JsonSchema {

@@ -389,12 +389,14 @@ describe('a tool with suspends: false', () => {
   });
 });
 
+type Either = z.ZodUnion<readonly z.ZodObject[]>;
+
 test.each(eras)(
   '[T14] resumeToken and answers take at most 250 bytes of a listed tool: %s',
   async (era) => {
-    const inputOf = async (options: object): Promise<string> => {
+    const inputOf = async (input: z.ZodObject | Either, options: object): Promise<string> => {
       const program = saga(
-        { name: 'sized', version: '1', input: Target, ...options },
+        { name: 'sized', version: '1', input: input as typeof Target, ...options },
         function* () {
           yield* step('read', () => 1);
           return 'done';
@@ -405,8 +407,18 @@ test.each(eras)(
       const tools = last.result?.['tools'] as readonly { readonly inputSchema: object }[];
       return JSON.stringify(tools[0]?.inputSchema);
     };
-    const bytes = (await inputOf({})).length - (await inputOf({ suspends: false })).length;
-    expect(bytes).toBeGreaterThan(100);
-    expect(bytes).toBeLessThanOrEqual(250);
+    const bytesOf = async (input: z.ZodObject | Either): Promise<number> =>
+      (await inputOf(input, {})).length - (await inputOf(input, { suspends: false })).length;
+    const fields = [{ kind: z.literal('a') }, { kind: z.literal('b') }] as const;
+    const either = (branch: (shape: object) => z.ZodObject): Either =>
+      z.union([branch(fields[0]), branch(fields[1])]);
+    for (const input of [Target, either((shape) => z.object({ ...shape }))]) {
+      const bytes = await bytesOf(input);
+      expect(bytes).toBeGreaterThan(100);
+      expect(bytes).toBeLessThanOrEqual(250);
+    }
+    // Each closed variant has to allow the two fields.
+    const closed = either((shape) => z.strictObject({ ...shape }));
+    expect(await bytesOf(closed)).toBeLessThanOrEqual(250 + 2 * 30);
   },
 );
