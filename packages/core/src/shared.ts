@@ -25,6 +25,7 @@ export type {
   TextField,
 } from './values/form-field.ts';
 export { durationForms, durationOption, millisecondsOf, type Duration } from './values/duration.ts';
+export { unitAdvice } from './values/checked-duration.ts';
 export { optionError, rejectUnknownOption } from './values/option-error.ts';
 export {
   describeUnknownOption,

@@ -1,4 +1,5 @@
-import { noteIgnored, specOf } from '../effects/effect-of.ts';
+import { specOf } from '../effects/effect-of.ts';
+import { bodyLog } from '../values/body-log.ts';
 import type { Command } from '../model/command.ts';
 import { AuthoringError } from '../values/errors.ts';
 
@@ -22,5 +23,5 @@ export function ignore(command: Command<unknown>): void {
     throw new AuthoringError('ignore() needs a command, such as step(…) or elicit(…).', {
       anchor: 'arguments-of-commands',
     });
-  noteIgnored(command);
+  bodyLog()?.ignore(command);
 }

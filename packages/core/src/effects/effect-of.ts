@@ -11,6 +11,7 @@
  * - An answer is parsed by its schema once. A replay reads what was recorded.
  * - Errors name paths and fields, never values.
  */
+import { bodyLog } from '../values/body-log.ts';
 import type { ClientStep } from '../model/client-step.ts';
 import { brand, type AskingCommand, type Command, type ControlSpec } from '../model/command.ts';
 import type { EntryType } from '../journal/entry-types.ts';
@@ -134,31 +135,6 @@ function errorOf(
   return type === 'dismissed' ? new ElicitationRefused(path, 'cancel') : undefined;
 }
 
-/** Receives each command that the code of an author creates while a body runs. */
-export interface CommandLog {
-  add(created: Command<unknown>): void;
-  /** Forgets a command that the author drops on purpose. */
-  ignore(dropped: Command<unknown>): void;
-}
-
-let commandLog: CommandLog | undefined;
-
-/** Runs `body`, and notes every command created meanwhile in `into`. */
-export function noting<T>(into: CommandLog, body: () => T): T {
-  const outer = commandLog;
-  commandLog = into;
-  try {
-    return body();
-  } finally {
-    commandLog = outer;
-  }
-}
-
-/** Notes that the running body drops a command on purpose. */
-export function noteIgnored(dropped: Command<unknown>): void {
-  commandLog?.ignore(dropped);
-}
-
 // Classes, not object literals with a generator method: 0.05 us a step against 2 to 3.
 class Iteration<T> implements Iterator<Command<unknown>, T, unknown> {
   #command: Command<T> | undefined;
@@ -190,7 +166,7 @@ class YieldableCommand<T> implements Command<T> {
 
   constructor(spec: CommandSpec) {
     this[brand] = spec;
-    commandLog?.add(this);
+    bodyLog()?.add(this);
   }
 
   [Symbol.iterator](): Iterator<Command<unknown>, T, unknown> {

@@ -209,9 +209,9 @@ export interface RuntimeObserver {
   readonly schemaFailed?: (error: unknown) => void;
   /**
    * Receives advice for the author. A host also reports a `mistake` in the code of a saga in
-   * production.
+   * production, and a duration without a `unit` in development only.
    */
-  readonly warn: ((message: string, kind?: 'mistake') => void) | undefined;
+  readonly warn: ((message: string, kind?: 'mistake' | 'unit') => void) | undefined;
   /**
    * Rejects mistakes that only a later change of the code would reveal, as in development. Default
    * `false`.

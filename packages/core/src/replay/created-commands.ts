@@ -21,14 +21,16 @@ import {
   isEffect,
   onlyReads,
   specOf,
-  type CommandLog,
   type CommandSpec,
 } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
+import type { BodyLog } from '../values/body-log.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Fiber, Group } from './fiber.ts';
 
-export class CreatedCommands implements CommandLog {
+export class CreatedCommands implements BodyLog {
+  /** Advice about values in the code of the body. */
+  readonly advice: Set<string> = new Set();
   /** Branch whose code runs now. Undefined while the body itself is being called. */
   creator: Fiber | undefined;
   /**
@@ -48,6 +50,10 @@ export class CreatedCommands implements CommandLog {
     }
     this.#last = created;
     this.#lastCreator = this.creator;
+  }
+
+  advise(advice: string): void {
+    this.advice.add(advice);
   }
 
   /** Forgets a command that was yielded, or is a branch. */

@@ -19,6 +19,7 @@
  *   awaited, and its `finally` blocks run.
  * - What a `finally` cannot finish is reported as not undone, never dropped.
  */
+import { noting } from '../values/body-log.ts';
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
 import {
   effectOf,
@@ -26,7 +27,6 @@ import {
   isAskedOfClient,
   isEffect,
   mayWait,
-  noting,
   onlyReads,
   type CommandSpec,
   type EffectSpec,

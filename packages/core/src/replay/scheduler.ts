@@ -1,4 +1,5 @@
-import { notACommand, noting, specOf, type CommandSpec } from '../effects/effect-of.ts';
+import { noting } from '../values/body-log.ts';
+import { notACommand, specOf, type CommandSpec } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { ProgramLimits } from '../model/runtime.ts';

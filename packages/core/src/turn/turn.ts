@@ -118,6 +118,9 @@ export class Turn {
       if (this.#unclaimed !== undefined && undone?.length === 0) throw this.#unclaimed;
       return outcome;
     } finally {
+      const { name } = this.#options;
+      for (const advice of this.#execution.created.advice)
+        this.#runtime.observer.warn?.(`Saga '${name}': ${advice}`, 'unit');
       if (this.#due.onAbort !== undefined) signal.removeEventListener('abort', this.#due.onAbort);
     }
   }

@@ -1,3 +1,4 @@
+import { bodyLog } from './body-log.ts';
 import { durationForms, millisecondsOf, type Duration } from './duration.ts';
 import { AuthoringError } from './errors.ts';
 
@@ -10,7 +11,18 @@ export function checkedDuration(name: string, value: Duration, least: Least): nu
   const problem = problemOfDuration(value, least);
   if (problem !== undefined)
     throw new AuthoringError(`${name} ${problem}`, { anchor: 'durations' });
+  const advice = unitAdvice(name, value);
+  if (advice !== undefined) bodyLog()?.advise(advice);
   return millisecondsOf(value);
+}
+
+/**
+ * Advice for a duration below a second that has no unit: whoever writes `timeout: 30` most likely
+ * means seconds. Undefined for others.
+ */
+export function unitAdvice(name: string, value: unknown): string | undefined {
+  if (typeof value !== 'number' || value <= 0 || value >= 1_000) return undefined;
+  return `${name} is ${value} milliseconds. Write '${value}s' for seconds, or '${value}ms'.`;
 }
 
 type Least = 0 | 'more than 0';

@@ -1,3 +1,4 @@
+import { unitAdvice } from '@mcp-saga/core/shared';
 import type { SagaHostOptions } from '../model/host-options.ts';
 import { isKeySource } from './host-keys.ts';
 
@@ -16,9 +17,5 @@ export function warningsOfUnits({ limits = {}, keys }: SagaHostOptions): readonl
     'limits.hookTimeout': hookTimeout,
     'keys.refresh': isKeySource(keys) ? keys.refresh : undefined,
   };
-  return Object.entries(durations).flatMap(([name, value]) =>
-    typeof value === 'number' && value > 0 && value < 1_000
-      ? [`${name} is ${value} milliseconds. Write '${value}s' for seconds, or '${value}ms'.`]
-      : [],
-  );
+  return Object.entries(durations).flatMap(([name, value]) => unitAdvice(name, value) ?? []);
 }

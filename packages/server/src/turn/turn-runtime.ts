@@ -142,8 +142,11 @@ export function turnRuntime(
           }
         : watch,
       warn: (message, kind) => {
+        const { advises, develops } = host.observer;
         const isReported =
-          kind === 'mistake' ? host.registry.isNew(message) : host.observer.advises;
+          kind === undefined
+            ? advises
+            : (kind === 'mistake' || develops) && host.registry.isNew(message);
         if (isReported) host.observer.hooks.onWarning(message);
       },
       isStrict: host.observer.advises,
