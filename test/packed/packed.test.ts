@@ -301,7 +301,12 @@ describe('the lint rules', () => {
     const args = [join('../node_modules', bin[linter]), ...options, 'wrong.js'];
     const folder = join(consumer, 'lint');
     const output = await run(process.execPath, args, folder).catch((error: Error) => error.message);
-    for (const rule of ['await-in-step', 'deterministic-body', 'require-yield-star'])
+    for (const rule of [
+      'await-in-step',
+      'deterministic-body',
+      'read-answers',
+      'require-yield-star',
+    ])
       expect(output).toContain(rule);
   });
 });

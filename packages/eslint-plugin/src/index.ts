@@ -1,6 +1,7 @@
 /** Lint rules for sagas, for ESLint and Oxlint. */
 import { awaitInStep } from './rules/await-in-step.ts';
 import { deterministicBody } from './rules/deterministic-body.ts';
+import { readAnswers } from './rules/read-answers.ts';
 import { requireYieldStar } from './rules/require-yield-star.ts';
 
 /** A rule, as ESLint and Oxlint take it. */
@@ -10,7 +11,11 @@ export interface SagaRule {
 }
 
 /** The names of the rules. */
-export type SagaRuleName = 'await-in-step' | 'deterministic-body' | 'require-yield-star';
+export type SagaRuleName =
+  | 'await-in-step'
+  | 'deterministic-body'
+  | 'read-answers'
+  | 'require-yield-star';
 
 /** The plugin, for `plugins` of a flat config. */
 export interface SagaPlugin {
@@ -42,6 +47,7 @@ const plugin: SagaPlugin = {
   rules: {
     'await-in-step': awaitInStep,
     'deterministic-body': deterministicBody,
+    'read-answers': readAnswers,
     'require-yield-star': requireYieldStar,
   },
   configs: {
@@ -55,6 +61,7 @@ const plugin: SagaPlugin = {
       rules: {
         '@mcp-saga/await-in-step': 'error',
         '@mcp-saga/deterministic-body': 'error',
+        '@mcp-saga/read-answers': 'error',
         '@mcp-saga/require-yield-star': 'error',
       },
     },

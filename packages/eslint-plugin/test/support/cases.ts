@@ -21,7 +21,7 @@ export interface Cases {
 }
 
 const words = [
-  'abort, all, allSettled, call, checkpoint, compensator, continueAs, each, elicit, elicitUrl, info',
+  'abort, all, allSettled, approval, call, checkpoint, compensator, continueAs, each, elicit, elicitUrl, info',
   'listRoots, log, now, patched, pivot, poll, progress, promptSaga, race, random, resourceSaga, saga, sample',
   'scope, sleep, step, uuid, ignore',
 ].join(', ');

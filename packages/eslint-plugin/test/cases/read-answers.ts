@@ -1,0 +1,39 @@
+import { code, invalid, saga, valid, type Cases } from '../support/cases.ts';
+
+export const cases: Cases = {
+  valid: [
+    valid(
+      `const { approved } = yield* approval('m', o); if (!approved) return 'no'; return 'yes';`,
+    ),
+    valid(`const decision = yield* approval('m', o); if (decision.approved) return 'yes';`),
+    valid(
+      `const outcome = yield* elicit.outcome('q', o); return outcome.action === 'accept' ? 1 : 2;`,
+    ),
+    valid(`if ((yield* elicit('q', o)).sure) return 'yes';`),
+    // It may hold nothing.
+    valid(
+      `let decision; if (input.large) decision = yield* approval('m', o); if (decision) return 1;`,
+    ),
+    valid(`const found = yield* step('find', () => find()); if (!found) return 'none';`),
+    // Another function of this name
+    { code: `function* a() { if (yield* approval('m')) return 1; }` },
+    { code: code(`export const a = (approval) => { const d = approval(); if (d) return 1; };`) },
+  ],
+  invalid: [
+    invalid(`const decision = yield* approval('m', o); if (!decision) return 'no';`, 'decision'),
+    invalid(`const decision = yield* approval('m', o); if (decision) return 'yes';`, 'decision'),
+    invalid(`if (yield* approval('m', o)) return 'yes';`, 'decision'),
+    invalid(`return (yield* approval('m', o)) ? 'yes' : 'no';`, 'decision'),
+    invalid(`const sure = yield* elicit('q', o); return sure && 'yes';`, 'form'),
+    invalid(`while (!(yield* elicit('q', o))) input.count += 1;`, 'form'),
+    invalid(
+      `const outcome = yield* elicit.outcome('q', o); if (!outcome) return 'no';`,
+      'decision',
+    ),
+    {
+      isTyped: true,
+      code: saga(`const decision = (yield* approval('m', o))!; if (decision as object) return 1;`),
+      mistakes: ['decision'],
+    },
+  ],
+};
