@@ -261,12 +261,12 @@ const mistakes: readonly Mistake[] = [
         await (step('refund', one) as Any);
       }),
     ),
-    'A command was awaited, or returned by a step',
+    'A command was awaited',
   ],
   [
     'a step that returns another step',
     yields(() => step('charge', async () => step('refund', one) as Any)),
-    'A command was awaited, or returned by a step',
+    'A command was awaited',
   ],
   [
     'a step with a promise',
@@ -339,7 +339,7 @@ const mistakes: readonly Mistake[] = [
   [
     'a result that is a command',
     yields(() => step('charge', () => step('inner', one) as Any)),
-    'A command was awaited, or returned by a step',
+    'A command was awaited, or returned',
   ],
   [
     'a result that is a called helper',

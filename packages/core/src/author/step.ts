@@ -10,7 +10,7 @@ import type { CheckedJson } from './checks/checked-json.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../effects/effect-of.ts';
-import type { Command, StepUndo, GuardedCommand } from '../model/command.ts';
+import { brand, type Command, type StepUndo, type GuardedCommand } from '../model/command.ts';
 import type {
   BoundCompensator,
   UndoFunction,
@@ -273,7 +273,9 @@ export function step<
 
 /** Error for what a step cannot run: most often the promise of work that has begun already. */
 function notRunnable(id: string, run: unknown): AuthoringError {
-  const isPromise = typeof (Object(run) as Partial<Promise<unknown>>).then === 'function';
+  const isPromise =
+    !(brand in Object(run)) &&
+    typeof (Object(run) as Partial<Promise<unknown>>).then === 'function';
   return new AuthoringError(
     isPromise
       ? `step('${id}') got a promise, so its work has begun before the step. Pass the function: step('${id}', () => …).`

@@ -16,6 +16,7 @@ import type { ClientStep } from '../model/client-step.ts';
 import { brand, type AskingCommand, type Command, type ControlSpec } from '../model/command.ts';
 import type { EntryType } from '../journal/entry-types.ts';
 import {
+  CommandAwaited,
   ClientCannot,
   ElicitationRefused,
   StepError,
@@ -173,18 +174,10 @@ class YieldableCommand<T> implements Command<T> {
     return new Iteration<T>(this);
   }
 
-  /**
-   * Only `await` and promises look for this method: in the code of a step, where they would pass
-   * the command on without a word, and nothing would run.
-   */
+  /** Only `await` and promises look for this method: they would drop the command without a word. */
   // oxlint-disable-next-line unicorn/no-thenable -- so that `await` of a command is an error
   then(_: unknown, reject: (error: unknown) => void): void {
-    reject(
-      new AuthoringError(
-        "A command was awaited, or returned by a step, and nothing runs it there. Write yield* in the body of the saga: yield* step('id', async () => …).",
-        { anchor: 'bodies' },
-      ),
-    );
+    reject(new CommandAwaited());
   }
 }
 

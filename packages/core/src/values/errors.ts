@@ -338,6 +338,19 @@ export class AuthoringError extends SagaError {
   }
 }
 
+/**
+ * A command was awaited, most likely inside a step. The step may have acted before that, so its
+ * outcome is unknown, and another attempt would only repeat the mistake.
+ */
+export class CommandAwaited extends AuthoringError {
+  constructor() {
+    super(
+      "A command was awaited, or returned by the function of a step, and nothing runs it there. Write yield* in the body of the saga: yield* step('id', async () => …).",
+      { anchor: 'bodies' },
+    );
+  }
+}
+
 /** Mistakes that the page of errors explains one by one. */
 export type AuthoringAnchor =
   | 'step-ids'

@@ -189,11 +189,11 @@ function formatKey(key: string | number): string {
  * other object.
  */
 export function mistakenFor(value: object): string | undefined {
+  if (Symbol.for('mcp-saga.command') in value)
+    return 'is a command: yield it in the body of the saga, with yield*';
   if ('then' in value && typeof value.then === 'function') return 'is a promise: await it first';
-  if ('next' in value && typeof value.next === 'function')
-    return 'is a generator: use a function or an async function';
-  return Symbol.for('mcp-saga.command') in value
-    ? 'is a command: yield it in the body of the saga, with yield*'
+  return 'next' in value && typeof value.next === 'function'
+    ? 'is a generator: use a function or an async function'
     : undefined;
 }
 

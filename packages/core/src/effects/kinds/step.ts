@@ -12,7 +12,13 @@
 import type { StepUndo } from '../../model/command.ts';
 import type { Runtime } from '../../model/runtime.ts';
 import { undoMark } from '../../values/path.ts';
-import { OutcomeUnknown, StepError, TurnAborted, AuthoringError } from '../../values/errors.ts';
+import {
+  CommandAwaited,
+  OutcomeUnknown,
+  StepError,
+  TurnAborted,
+  AuthoringError,
+} from '../../values/errors.ts';
 import { encode } from '../../values/codec.ts';
 import type { Json } from '../../values/json.ts';
 import { delayAfter, type RetryPlan } from '../../values/retry.ts';
@@ -129,6 +135,12 @@ export async function runStep(
       runtime.observer.observe({ type, ...facts, ...('error' in end ? { error: end.error } : {}) });
       if ('error' in end) runtime.observer.threw?.(task.path, end.error);
       return end;
+    }
+    // Its code may have acted before it awaited a command, and would make the same mistake again.
+    if (tried.thrown instanceof CommandAwaited) {
+      task.unknown = true;
+      runtime.observer.observe({ type: 'failed', error: tried.thrown, ...facts });
+      return failed(task, spec, tried.thrown, runtime);
     }
     // An unknown effect stays unknown, whatever the next attempt does.
     task.unknown ||= signal.aborted || isUnknownOutcome(tried.thrown);

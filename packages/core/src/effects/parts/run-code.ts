@@ -1,3 +1,4 @@
+import { brand } from '../../model/command.ts';
 import { withinGrace } from './abort-grace.ts';
 import type { Runtime } from '../../model/runtime.ts';
 import type { StepCall, StepGiven } from '../../model/step-context.ts';
@@ -41,6 +42,8 @@ export function performed(
   return isPromise(working) ? withinGrace(`The ${kind} '${path}'`, working, runtime) : working;
 }
 
+/** `true` for a promise. A command is none: as a result, it cannot be recorded. */
 function isPromise(value: unknown): value is PromiseLike<unknown> {
+  if (brand in Object(value)) return false;
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
