@@ -12,6 +12,7 @@
  * - Whatever throws leaves the saga as it is, and the message must be delivered again.
  * - Before a turn waits, the message of the next one is stored.
  */
+import { awayMs } from '../settings/task-settings.ts';
 import { optionError } from '@mcp-saga/core/shared';
 import { digestText, TokenRefused } from '@mcp-saga/seal';
 import { askGuard, isForgotten } from '../guard/ask-guard.ts';
@@ -133,8 +134,8 @@ async function laterThanLease(host: HostParts, woken: OpenWake): Promise<Deliver
 }
 
 /**
- * Extends the life of a saga that a client follows as a task. The token in the message may expire
- * before the task.
+ * Extends the life of a saga that a client follows as a task: it may stay away for longer than the
+ * token in the message is good.
  */
 async function withTask(host: HostParts, woken: OpenWake): Promise<OpenWake> {
   const { saga, program } = woken;
@@ -144,7 +145,7 @@ async function withTask(host: HostParts, woken: OpenWake): Promise<OpenWake> {
   if (stored === undefined) return woken;
   const expect = { purpose: 'blob', sid: saga.sagaId, ...atAnyTime } as const;
   const { claims } = await host.keys.responses.open(stored.sealed, expect);
-  const exp = Math.max(saga.claims.exp, claims.exp);
+  const exp = Math.max(saga.claims.exp, Math.min(claims.exp, claims.iat + awayMs));
   return { ...woken, saga: { ...saga, claims: { ...saga.claims, exp } } };
 }
 

@@ -1,6 +1,13 @@
 import type { SagaHostOptions } from '../model/host-options.ts';
 import type { SagaStore } from '../model/saga-store.ts';
 
+/**
+ * Time for which the client of a task may stay away, in milliseconds: after a question, until the
+ * saga counts as abandoned; and after the end, until its result is forgotten. A task that waits for
+ * time or for other people lives as long as its saga may.
+ */
+export const awayMs: number = 24 * 60 * 60 * 1000;
+
 /** What a host that offers tasks needs for them. */
 export interface TaskSettings {
   readonly store: SagaStore;

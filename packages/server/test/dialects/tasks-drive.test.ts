@@ -1,4 +1,13 @@
-import { elicit, memoryStore, race, saga, sleep, step, type SagaStore } from '@mcp-saga/server';
+import {
+  elicit,
+  generateKey,
+  memoryStore,
+  race,
+  saga,
+  sleep,
+  step,
+  type SagaStore,
+} from '@mcp-saga/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';
@@ -8,7 +17,8 @@ import { asksInTask, releases, runsOnce, Target, type Runs } from '../fixtures/t
 import { type HostChanges } from '../fixtures/host-changes.ts';
 
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
-const lease = 30_000;
+// The lease of a turn, and what the clocks of two hosts may differ.
+const lease = 60_000;
 
 /** Two hosts that share a store, a key and a clock, and nothing else. */
 function two(
@@ -166,6 +176,39 @@ test('a step that takes longer than the lease extends the lease', async () => {
   slow.resolve();
   await client.idle();
   expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+  expect(runs).toBe(1);
+});
+
+test('a step goes on although the clock of the host that is polled is ahead', async () => {
+  vi.useFakeTimers();
+  const slow = deferred<void>();
+  const store = memoryStore({ clock: () => Date.now() });
+  const keys = generateKey();
+  let runs = 0;
+  const hostAt = (ahead: number) =>
+    hostOf(
+      runsOnce(async () => {
+        runs += 1;
+        if (one.worksBehind) await slow.promise;
+      }),
+      {
+        keys,
+        clock: Object.assign(() => Date.now() + ahead, { now: 0 }),
+        anonymous: { tasks: 'accept' },
+        store,
+      },
+    ).host;
+  const one = taskClient(hostAt(0));
+  const other = taskClient(hostAt(29_000));
+  const taskId = await one.start('once');
+  for (let count = 0; count < 12; count += 1) {
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await other.get(taskId)).toMatchObject({ status: 'working' });
+  }
+  slow.resolve();
+  await one.idle();
+  await other.idle();
+  expect(await one.get(taskId)).toMatchObject({ status: 'completed' });
   expect(runs).toBe(1);
 });
 

@@ -21,7 +21,8 @@ import { Target } from '../fixtures/task-sagas.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const accepted = (target: string) => ({ action: 'accept', content: { target } });
-const lease = 30_000;
+// The lease of a turn, and what the clocks of two hosts may differ.
+const lease = 60_000;
 
 interface Thrown {
   /** What turns throw that bring an answer. */

@@ -111,7 +111,7 @@ describe('a task with a queue', () => {
     clock.now = at;
     expect(await host.deliver(message)).toMatchObject({
       status: 'waiting',
-      at: began + 7 * 24 * hour + minute,
+      at: began + 24 * hour + minute,
     });
     clock.now = began + 20 * hour;
     await client.get(taskId);
@@ -123,5 +123,42 @@ describe('a task with a queue', () => {
       status: 'completed',
       result: { content: [{ text: 'yes' }] },
     });
+  });
+
+  it('[E7] is undone a day after its client was asked and left, although its ID is good for longer', async () => {
+    const did: string[] = [];
+    const { client, queue, host, clock } = withTasks(
+      saga({ name: 'order', ...options }, function* () {
+        yield* step('hold', () => void did.push('hold'), {
+          compensate: () => void did.push('release'),
+        });
+        const { ok } = yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        return ok ? 'yes' : 'no';
+      }),
+    );
+    const began = clock.now;
+    await client.start('order');
+    await client.idle();
+    for (let count = 0; count < 5 && !did.includes('release'); count += 1) {
+      const { message, at } = queue.sent.at(-1) as Sent;
+      clock.now = at;
+      await host.deliver(message);
+    }
+    expect(did).toEqual(['hold', 'release']);
+    expect(clock.now - began).toBeLessThan(25 * hour);
+  });
+
+  it('keeps its result for a day', async () => {
+    const { client, clock } = withTasks(
+      saga({ name: 'order', ...options }, function* () {
+        return yield* step('work', () => 'done');
+      }),
+    );
+    const taskId = await client.start('order');
+    await client.idle();
+    clock.now += 23 * hour;
+    expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+    clock.now += 2 * hour;
+    await expect(client.get(taskId)).rejects.toMatchObject({ code: -32602 });
   });
 });

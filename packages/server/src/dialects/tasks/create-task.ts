@@ -8,7 +8,7 @@ import { sealSaga } from '../../token/sealed-saga.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 import { drive } from './drive-task.ts';
-import type { TaskSettings } from '../../settings/task-settings.ts';
+import { awayMs, type TaskSettings } from '../../settings/task-settings.ts';
 import {
   createRecord,
   readTask,
@@ -36,9 +36,10 @@ export async function createTask(
   const createdAt = host.timing.clock();
   // A task lives as long as its saga may.
   const expiresAt = saga.claims.born + host.limits.maxLifetime;
+  const exp = Math.max(saga.claims.exp, Math.min(createdAt + awayMs, expiresAt));
   // The task continues under the method of the call.
-  const kept = { ...saga, claims: { ...saga.claims, method: call.method, exp: expiresAt } };
-  const claims = { ...kept.claims, jti: createTokenId(), iat: createdAt };
+  const kept = { ...saga, claims: { ...saga.claims, method: call.method, exp } };
+  const claims = { ...kept.claims, jti: createTokenId(), iat: createdAt, exp: expiresAt };
   const { asks, capabilities } = call.client;
   const { progressToken } = call.meta;
   const message = turn.content?.join('\n');
@@ -51,7 +52,7 @@ export async function createTask(
     status: asked.questions.length > 0 ? 'input_required' : 'working',
     origin: await originOf(call),
     client: { asks, ...present({ capabilities }) },
-    // The token stays on the server, and is good as long as the task.
+    // The token stays on the server.
     token: await sealSaga(host.keys.sealer, kept),
     due: createdAt + (turn.retryAfterMs ?? 0),
     ...present({ message }),

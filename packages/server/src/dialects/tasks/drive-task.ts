@@ -7,12 +7,13 @@
  * 2. `takeTurn` runs the turn as a request of the host, with its own guard.
  * 3. The result goes into the record, unless another process has the lease by now.
  *
+ * - The lease of a record ends by the clocks of hosts, so it is longer by what they may differ.
  * - An interrupted turn is repeated with the same answers, because the guard would refuse others.
  * - A task that has ended never changes.
  */
 import { maxAnswers } from '../../model/host-limits.ts';
 import { TurnAborted } from '@mcp-saga/core';
-import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
+import { createTokenId, skewMs, TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../model/caller.ts';
 import { cannotContinue } from '../../token/resolve-program.ts';
 import { neverAborted, sleep } from '../../settings/clock.ts';
@@ -67,7 +68,7 @@ async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
     const keys = answered.slice(0, maxAnswers);
     // An interrupted turn is repeated unchanged, since it may have run.
     const turn = record.turn ?? { action: record.isCancelled === true ? 'cancel' : 'resume', keys };
-    return { ...record, lease: { id, until: now + leaseMs }, turn };
+    return { ...record, lease: { id, until: now + leaseMs + skewMs }, turn };
   });
 }
 
@@ -111,7 +112,7 @@ async function renewing<T>(
       if (done.signal.aborted) return;
       const renewed = await changeRecord(task, (record) =>
         record.lease?.id === id && id !== undefined
-          ? { ...record, lease: { id, until: clock() + leaseMs } }
+          ? { ...record, lease: { id, until: clock() + leaseMs + skewMs } }
           : undefined,
       );
       if (renewed === undefined) lost.abort(new Error('The lease of the task is lost.'));

@@ -5,6 +5,7 @@ import { readSealedRecord } from '../../token/sealed-saga.ts';
 import type { WireRequest } from '../../model/call-types.ts';
 import type { SagaStore, Written } from '../../model/saga-store.ts';
 import { readSealed, writeSealed } from '../../store/sealed-values.ts';
+import { awayMs } from '../../settings/task-settings.ts';
 import { chargeFor } from '../../token/charge-for.ts';
 import { toRequest } from '../../wire/step-requests.ts';
 
@@ -80,7 +81,7 @@ const margin = 2 * skewMs;
 const maxTries = 100;
 
 /** `true` if a task has ended. */
-export function isOver({ status }: TaskRecord): boolean {
+export function isOver({ status }: Pick<TaskRecord, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
@@ -146,9 +147,14 @@ export async function changeRecord(
     const changed = change(before);
     if (changed === undefined) return undefined;
     const status = statusOf(changed);
-    const lastUpdatedAt =
-      status === before.status ? before.lastUpdatedAt : task.host.timing.clock();
-    const after = { ...changed, status, lastUpdatedAt };
+    const now = task.host.timing.clock();
+    const lastUpdatedAt = status === before.status ? before.lastUpdatedAt : now;
+    // A result is not kept as long as a saga may wait.
+    const expiresAt =
+      isOver({ status }) && !isOver(before)
+        ? Math.min(changed.expiresAt, now + awayMs)
+        : changed.expiresAt;
+    const after = { ...changed, status, lastUpdatedAt, expiresAt };
     if ((await write(task, after, stored.version, { isLimited: false })) === 'written')
       return after;
   }

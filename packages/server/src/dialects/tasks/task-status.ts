@@ -10,6 +10,7 @@ const internalError = -32603;
 // Intervals of polling, in milliseconds. Clients may want to show activity.
 const shortestPoll = 250;
 const longestPoll = 10_000;
+const longestWait = 30_000;
 
 /** Facts in every response about a task. */
 export interface TaskFacts {
@@ -25,16 +26,17 @@ export interface TaskFacts {
 /**
  * Formats a task for the wire.
  *
- * The interval of polling is a quarter of the time since the task has changed: a short task is seen
- * soon, and a long one costs few requests.
+ * The interval of polling is a quarter of the time since the status has changed, so that the end of a
+ * short task is seen soon, and a long one costs few requests. A task that waits for a time is not
+ * polled before.
  */
 export function toWireTask(
   taskId: string,
   { status, createdAt, lastUpdatedAt, expiresAt, due, message }: TaskFacts,
   now: number,
 ): { readonly [key: string]: unknown } {
-  const wait = status === 'working' && due !== undefined ? due - now : 0;
-  const interval = Math.max(shortestPoll, (now - lastUpdatedAt) / 4, wait);
+  const wait = status === 'working' && due !== undefined ? Math.min(due - now, longestWait) : 0;
+  const grown = Math.min((now - lastUpdatedAt) / 4, longestPoll);
   return {
     taskId,
     status,
@@ -42,7 +44,7 @@ export function toWireTask(
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(lastUpdatedAt).toISOString(),
     ttlMs: expiresAt - createdAt,
-    pollIntervalMs: Math.ceil(Math.min(interval, longestPoll)),
+    pollIntervalMs: Math.ceil(Math.max(shortestPoll, grown, wait)),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   type TaskRecord,
   askedNow,
 } from './task-record.ts';
+import { awayMs } from '../../settings/task-settings.ts';
 import { endOf, failure } from './task-status.ts';
 
 /** Change of a task by a turn. */
@@ -30,9 +31,10 @@ export async function takeTurn(
   const { token, turn } = record;
   if (token === undefined || turn === undefined)
     throw new TypeError('This task has no turn to run.');
-  // The token never leaves the server, and stays valid as long as the task.
+  // The token never leaves the server. A question may wait longer than in the hands of a client.
   const { limits } = task.host;
-  const host = { ...task.host, limits: { ...limits, tokenTtl: limits.maxLifetime } };
+  const tokenTtl = Math.max(limits.tokenTtl, awayMs);
+  const host = { ...task.host, limits: { ...limits, tokenTtl } };
   let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
   const { signal, user, principal } = caller;
   const own: Caller = {
