@@ -15,7 +15,7 @@ import {
   type RefusedToken,
   type Sender,
 } from './http/authenticate-request.ts';
-import { originCheck, preflightResponse, readableBy } from './http/allowed-origins.ts';
+import { preflightResponse, readableBy, toOriginChecks } from './http/allowed-origins.ts';
 import {
   assertServeOptions,
   type KeysOfEnv,
@@ -109,7 +109,7 @@ export function serveSagas<Env = unknown, P extends Program = Program>(
     );
   let host = typeof keys === 'function' ? undefined : create(present({ keys }));
   const whyForeign = hostCheck(allowedHosts);
-  const isAllowed = originCheck(allowedOrigins);
+  const origins = toOriginChecks(allowedOrigins);
   const resource = oauth === undefined ? undefined : protectedResource(oauth);
   const serverInfo = { name, version };
   // The SDK serves streams, and servers with further tools.
@@ -231,7 +231,7 @@ export function serveSagas<Env = unknown, P extends Program = Program>(
       if (!isWake && pathname !== path)
         return new Response(`Not found. MCP is served at ${path}\n`, { status: 404 });
       if (foreign !== undefined) return refuse(foreign, env);
-      if (!isAllowed(request))
+      if (!origins.isAllowed(request))
         return refuse('Its Origin is not in http.allowedOrigins of the server.', env);
       if (isWake) {
         const core = coreFor(env as Env, runtime);
@@ -242,8 +242,12 @@ export function serveSagas<Env = unknown, P extends Program = Program>(
           maxTokenBytes: core.limits.maxTokenBytes,
         });
       }
-      const response = preflightResponse(request) ?? (await answer(request, env as Env, runtime));
-      return readableBy(request, resource?.challenge(response) ?? response);
+      const isListed = origins.isListed(request);
+      const response =
+        (isListed ? preflightResponse(request) : undefined) ??
+        (await answer(request, env as Env, runtime));
+      const challenged = resource?.challenge(response) ?? response;
+      return isListed ? readableBy(request, challenged) : challenged;
     },
   };
   givenOptions.set(server, options);

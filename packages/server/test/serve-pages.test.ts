@@ -185,10 +185,14 @@ describe('cors', () => {
     expect(silent.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('lets pages on loopback call a server on loopback', async () => {
+  test('lets other pages on loopback read nothing, unless they are listed', async () => {
     const local = { host: 'localhost:3000', origin: 'http://localhost:6274' };
-    const { status, headers } = await serve({}).fetch(preflight(local));
-    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, local.origin]);
+    const readers = async (http: object): Promise<string | null> =>
+      (await serve({ http }).fetch(preflight(local))).headers.get('access-control-allow-origin');
+    expect(await readers({})).toBeNull();
+    expect(await readers({ allowedOrigins: ['http://localhost:*'] })).toBe(local.origin);
+    expect(await readers({ allowedOrigins: ['http://127.0.0.1:*'] })).toBeNull();
+    expect(await readers({ allowedOrigins: ['https://localhost:*'] })).toBeNull();
   });
 });
 

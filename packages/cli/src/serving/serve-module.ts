@@ -62,7 +62,8 @@ export async function serveModule(
     http: {
       ...http,
       allowedHosts: ['localhost', '127.0.0.1'],
-      allowedOrigins: undefined,
+      // Tools of developers, such as an inspector, are pages on other ports.
+      allowedOrigins: ['localhost', '127.0.0.1', '[::1]'].map((name) => `http://${name}:*`),
     },
     url,
     hooks: withTurnLog(hooks, say, studio.feed),

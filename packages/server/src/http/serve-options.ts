@@ -65,11 +65,12 @@ export interface HttpOptions {
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Allowed origins of web pages, such as `'https://app.example'`; `'*'` for every page. Their
-   * browsers get the headers of CORS, and requests of other pages get a 403. Requests without an
-   * `Origin` header do not come from a page, and are served.
+   * Allowed origins of web pages, such as `'https://app.example'`, or `'http://localhost:*'` on every
+   * port; `'*'` for every page. Their browsers get the headers of CORS, and requests of other pages
+   * get a 403. Requests without an `Origin` header do not come from a page, and are served.
    *
-   * Default: pages of the server's own host; for a host on loopback, all pages on loopback.
+   * Default: pages of the server's own host; for a host on loopback, all pages on loopback. They get
+   * no headers of CORS, so a page of another port can read nothing.
    */
   readonly allowedOrigins?: readonly string[];
   /** Options of the SDK's handler, such as body limits and the response mode. */

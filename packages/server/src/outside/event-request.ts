@@ -75,7 +75,7 @@ async function isAuthentic(
   // and only a check that ran can refuse the event.
   const check = Object.hasOwn(webhooks, verify) ? webhooks[verify] : undefined;
   if (check === undefined) {
-    const problem = `outside.webhooks has no check '${verify}', which a webhook needs.`;
+    const problem = `The option webhooks of the host has no check '${verify}', which a webhook needs.`;
     throw optionError(problem, { code: 'missing_option' });
   }
   const given = { services: await services() };

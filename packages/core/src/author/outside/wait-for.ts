@@ -37,7 +37,7 @@ interface WaitOptions<S extends Schema> {
 
 interface Verified {
   /**
-   * Name of the check of the request in `outside.webhooks` of the host, which runs where the event
+   * Name of the check of the request in `webhooks` of the host, which runs where the event
    * arrives.
    */
   readonly verify: string;
@@ -110,7 +110,7 @@ export function waitForSteps<S extends Schema>(
   assertOneOf(`\`link\` of waitFor('${id}')`, link, ['accept']);
   if ((typeof verify === 'string') === (link !== undefined)) {
     throw new AuthoringError(
-      `waitFor('${id}') needs either verify: the name of a check in \`outside.webhooks\` of the host, or link: 'accept'.`,
+      `waitFor('${id}') needs either verify: the name of a check in \`webhooks\` of the host, or link: 'accept'.`,
       { anchor: 'approvals-and-webhooks' },
     );
   }

@@ -47,7 +47,7 @@ export function runtimeOutside(
       }
       if (verify !== undefined && !Object.hasOwn(outside.webhooks, verify)) {
         throw new AuthoringError(
-          `waitFor('${path}') has verify: '${verify}', which outside.webhooks of the host does not have.`,
+          `waitFor('${path}') has verify: '${verify}', which the option webhooks of the host does not have.`,
           { anchor: 'missing_option' },
         );
       }
