@@ -234,7 +234,7 @@ describe('a saga with commitEach', () => {
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
-    const holder = { kind: 'store', beforeContinueAs: () => Promise.resolve() } as const;
+    const holder = { kind: 'store' } as const;
     expect(await coreOf(host).resume(token, [sure], {}, { holder })).toMatchObject({
       steps: [],
       retryAfterMs: 0,

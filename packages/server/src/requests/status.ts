@@ -10,7 +10,7 @@ import { openResponse } from '../token/guard-records.ts';
 import { fromHandle } from '../token/handles.ts';
 import { standIn, type OpenSaga } from '../token/resolve-program.ts';
 import { roundOf } from '../token/sealed-saga.ts';
-import { elapse } from '../turn/elapse.ts';
+import { endedBy } from '../turn/elapse.ts';
 import { assertRate, openForCaller } from './open-for-caller.ts';
 import { openTurn, type TokenOfTurn } from '../token/saga-of-turn.ts';
 
@@ -80,10 +80,8 @@ async function progressOf(host: HostParts, opened: OpenSaga): Promise<SagaProgre
     const fails = newest.current.onMismatch === 'compensate';
     return { state: fails ? 'failed' : 'processing', isAsking };
   }
-  const elapsed = await elapse(host, newest, host.timing.clock());
-  return elapsed.status === 'over'
-    ? { state: elapsed.turn.status, isAsking: false }
-    : { state: 'processing', isAsking };
+  const end = await endedBy(host, newest, host.timing.clock());
+  return end === undefined ? { state: 'processing', isAsking } : { state: end, isAsking: false };
 }
 
 /**

@@ -58,7 +58,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
   assertOutside(options);
   assertAnswerers(answerers);
   assertHooks(options);
-  assertConsents(options);
+  assertCallers(options);
   assertCompensators(options);
   assertOneOf('testing.sealing', testing.sealing, ['auto', 'fast', 'portable']);
   assertFunction('testing.sleep', testing.sleep);
@@ -66,7 +66,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
 }
 
 function assertName(option: string, name: unknown): void {
-  if (typeof name === 'string' && name !== '') return;
+  if (typeof name === 'string' && name !== '' && !/\p{Cs}/u.test(name)) return;
   throw optionError(`${option}: expected the name of this service, such as 'deployer'.`, {
     code: name === undefined ? 'missing_option' : 'invalid_option',
   });
@@ -134,7 +134,7 @@ function assertOutside({ url, webhooks, page, store }: SagaHostOptions): void {
   }
   if (typeof url !== 'function') publicUrl(url);
   assertHasStore('url', store);
-  if (webhooks !== undefined && !isRecord(webhooks))
+  if (webhooks !== undefined && !isPlainObject(webhooks))
     throw optionError('webhooks: expected an object of functions by their names.');
   for (const [name, check] of Object.entries(webhooks ?? {}))
     assertFunction(`webhooks.${name}`, check ?? null);
@@ -170,7 +170,7 @@ function assertQueue(queue: SagaQueue | undefined, { store }: SagaHostOptions): 
   assertHasStore('queue', store);
 }
 
-function assertConsents({ anonymous, starts, shortTokens, store }: SagaHostOptions): void {
+function assertCallers({ anonymous, starts, shortTokens, store }: SagaHostOptions): void {
   assertOneOf('starts.unkeyed', starts?.unkeyed, ['handshake', 'run']);
   assertFunction('starts.key', starts?.key);
   for (const [what, consent] of Object.entries(anonymous ?? {}))

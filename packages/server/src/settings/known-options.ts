@@ -183,7 +183,11 @@ export function assertKnown(
         'methods of the host.',
       { code: 'unknown_option' },
     );
-  const nearest = nearestName(other, [...known, ...(elsewhere?.keys() ?? [])]);
+  // A hint must not lead to a consent: `tasks` is no option, and `anonymous.tasks` lets anyone in.
+  const safe = [...(elsewhere?.keys() ?? [])].filter(
+    (name) => !Object.hasOwn(anonymousNames, name),
+  );
+  const nearest = nearestName(other, [...known, ...safe]);
   const meant =
     nearest === undefined || known.includes(nearest)
       ? nearest && path + nearest

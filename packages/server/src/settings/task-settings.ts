@@ -22,7 +22,7 @@ export function toTaskSettings(
   const acceptsAnonymous = anonymous?.tasks === 'accept';
   const isMeant = sagas.some(({ task }) => task !== undefined);
   if (store === undefined) {
-    if (isMeant)
+    if (isMeant || acceptsAnonymous)
       warn(
         'Tasks are not offered: they need a store. Set store: memoryStore(), or that of a database.',
       );

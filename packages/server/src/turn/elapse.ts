@@ -1,65 +1,46 @@
-import { TurnAborted, type Program, type ReplayMismatch } from '@mcp-saga/core';
-import { completedBy } from '../wire/saga-result.ts';
-import type { Outcome } from '@mcp-saga/core/program';
-import {
-  isUntouchedMismatch,
-  versionGone,
-  type OpenSaga,
-  advanceFrom,
-} from '../token/resolve-program.ts';
-import type { SagaHostError } from '../wire/errors.ts';
+import { TurnAborted } from '@mcp-saga/core';
+import type { SagaTurn } from '../model/turn.ts';
 import { silentAt, type HostParts } from '../settings/host-parts.ts';
+import { advanceFrom, isUntouchedMismatch, type OpenSaga } from '../token/resolve-program.ts';
 import { turnRuntime } from './turn-runtime.ts';
-import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 
-/** Saga after some time: it waits, has ended, or needs a client or a step. */
-export type Elapsed =
-  | { readonly status: 'waits'; readonly due: number }
-  | { readonly status: 'over'; readonly at: number; readonly turn: CompletedTurn | FailedTurn }
-  | { readonly status: 'needs' }
-  /** This process cannot continue the saga now. Nothing was undone. */
-  | { readonly status: 'unavailable'; readonly error: ReplayMismatch | SagaHostError };
-
-// Each look repeats all waits, so a saga with more waits needs a store.
+// Each look repeats all waits, so it gives up after many.
 const maxWaits = 100;
 
 /**
- * Lets time pass for a saga until `until` (ms since the epoch), and runs nothing. Deterministic for
- * a state.
+ * Lets time pass for a saga until `until` (ms since the epoch), and runs nothing. Returns how the
+ * saga has ended by then, if it only had to wait. Undefined: it waits, it needs a client or a step,
+ * or its code does not fit. Deterministic for a state.
  */
-export async function elapse(
+export async function endedBy(
   host: HostParts,
-  { saga, program, current }: OpenSaga,
+  { saga, program }: Pick<OpenSaga, 'saga' | 'program'>,
   until: number,
-): Promise<Elapsed> {
-  if (program === undefined) {
-    return current.onMismatch === 'fail'
-      ? { status: 'unavailable', error: versionGone(saga) }
-      : { status: 'needs' };
-  }
+): Promise<Exclude<SagaTurn['status'], 'suspended'> | undefined> {
+  if (program === undefined) return undefined;
   let at = saga.claims.iat;
-  let { state } = saga;
-  for (let waits = 0; waits < maxWaits; waits += 1) {
-    const now = at;
+  let state = saga.state.program;
+  for (let waits = 0; waits < maxWaits && at <= until; waits += 1) {
     const runtime = turnRuntime(
-      silentAt(host, now),
+      silentAt(host, at),
       { ...quiet, program, saga },
       Number.POSITIVE_INFINITY,
     );
-    const outcome = await advanceFrom(program, state.program, new Map(), runtime);
-    const end = overBy(outcome, saga, program);
-    if (end !== undefined && isUntouchedMismatch(end, program))
-      return { status: 'unavailable', error: end.error };
-    if (end !== undefined) return { status: 'over', at, turn: end };
-    if (outcome.status !== 'suspended' || outcome.steps.length > 0) return { status: 'needs' };
+    const outcome = await advanceFrom(program, state, new Map(), runtime);
+    if (outcome.status === 'completed') return 'completed';
+    if (outcome.status === 'failed') {
+      const turn = { saga: program.name, sagaId: saga.sagaId, turn: saga.claims.turn, ...outcome };
+      const isOver = !(outcome.error instanceof TurnAborted) && !isUntouchedMismatch(turn, program);
+      return isOver ? 'failed' : undefined;
+    }
+    if (outcome.status === 'continued' || outcome.steps.length > 0) return undefined;
     const { retryAfterMs = 0 } = outcome;
     // A due effect that did not run needs a step.
-    if (retryAfterMs <= 0) return { status: 'needs' };
+    if (retryAfterMs <= 0) return undefined;
     at += retryAfterMs;
-    if (at > until) return { status: 'waits', due: at };
-    state = { ...state, program: outcome.state };
+    state = outcome.state;
   }
-  return { status: 'needs' };
+  return undefined;
 }
 
 // The same for all callers: any question needs a client.
@@ -75,15 +56,3 @@ const quiet = {
     effects: 'later',
   },
 } as const;
-
-function overBy(
-  outcome: Outcome,
-  { claims, sagaId }: OpenSaga['saga'],
-  program: Program,
-): CompletedTurn | FailedTurn | undefined {
-  const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1 };
-  if (outcome.status === 'completed') return { ...completedBy(program, outcome.result), ...facts };
-  if (outcome.status !== 'failed' || outcome.error instanceof TurnAborted) return undefined;
-  const { error, compensated, uncompensated } = outcome;
-  return { status: 'failed', error, compensated, uncompensated, ...facts };
-}

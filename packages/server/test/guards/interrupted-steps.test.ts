@@ -15,7 +15,7 @@ const runners: Readonly<Record<string, () => ResumeRequest>> = {
       resumable: { id: 1, beganAt: 0, dialect: {}, report: () => Promise.resolve() },
     },
   }),
-  'a task': () => ({ holder: { kind: 'store', beforeContinueAs: () => Promise.resolve() } }),
+  'a task': () => ({ holder: { kind: 'store' } }),
 };
 const stepping = ['a resumable request', 'a task'];
 const yes = { stepId: 'sure', result: { action: 'accept', content: { ok: true } } };

@@ -22,7 +22,7 @@ describe('the lifetime of a saga', () => {
     const store = memoryStore({ clock });
     // Each charge uses up the budget of a turn.
     const { host } = hostOf(charges, { clock, store, limits: { turnBudget: 1 } });
-    const holder = { kind: 'store', beforeContinueAs: () => Promise.resolve() } as const;
+    const holder = { kind: 'store' } as const;
     let turn = await host.start('charges', {});
     while (turn.status === 'suspended') {
       expect(turn.expiresAt).toBe(clock.now + hour);
