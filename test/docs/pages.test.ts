@@ -23,6 +23,13 @@ describe('the code in the pages', () => {
     expect(without.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
   });
 
+  it('stands below each comment that names a file', () => {
+    const named = (text: string): number => text.match(/<!-- (?:region|file): /g)?.length ?? 0;
+    const shown = (page: string): number =>
+      fences(page).filter(({ kind }) => kind === 'region' || kind === 'file').length;
+    expect(pages.filter((page) => named(read(page)) !== shown(page))).toEqual([]);
+  });
+
   it('is in closed blocks with a language', () => {
     const strays = pages.flatMap((page) =>
       strayFences(read(page)).map((line) => `${page}:${line}`),

@@ -1,3 +1,4 @@
+/* oxlint-disable @mcp-saga/require-yield-star -- mistakes, as they are written */
 import { describe, expect, it } from 'vitest';
 import { saga, step } from '../src/index.ts';
 import { start } from './support/drive.ts';
@@ -28,10 +29,11 @@ describe.each(mistakes)('a step that acts and then %s a command', (_, codeOf) =>
   it('[E3] is reported as not undone, and not repeated', async () => {
     const charges: string[] = [];
     const order = saga(options, function* () {
-      yield* step('charge', codeOf(charges) as () => never, {
+      yield* step('charge', codeOf(charges) as () => number, {
         retry: 3,
         compensate: () => void charges.push('refund'),
       });
+      return 'done';
     });
     expect(await start(order, {}, new World())).toMatchObject({
       status: 'failed',
@@ -43,10 +45,11 @@ describe.each(mistakes)('a step that acts and then %s a command', (_, codeOf) =>
   it("[E3] is undone with unknown: 'compensate'", async () => {
     const charges: string[] = [];
     const order = saga(options, function* () {
-      yield* step('charge', codeOf(charges) as () => never, {
+      yield* step('charge', codeOf(charges) as () => number, {
         compensate: () => void charges.push('refund'),
         unknown: 'compensate',
       });
+      return 'done';
     });
     await start(order, {}, new World());
     expect(charges).toEqual(['charge', 'refund']);

@@ -18,8 +18,8 @@ export interface HostLimits {
   /**
    * Size of all turns, tasks, and handles that a store keeps for one principal, in bytes. A turn
    * beyond it fails with `guard_full` until some of them expire, and no new task or handle is
-   * stored. Cancellation and compensation are never rejected. Of one saga, also of an anonymous
-   * caller, as much is kept, and 16 MiB at most, estimated.
+   * stored. Cancellation and compensation are never rejected. A single saga, also of an anonymous
+   * caller, keeps at most 16 MiB of it, estimated.
    * @default 256 MiB
    */
   readonly maxKeptBytes: number;
@@ -43,8 +43,8 @@ export interface HostLimits {
   /**
    * Time after which a repeated request may take over a turn whose process has died or stands
    * still. The host warns if it is less than `turnBudget`. A process that lives renews its lease
-   * every third of this time. Together with `turnBudget`, it takes less than the 60 s after which
-   * clients of the SDK give up. @default '30s'
+   * every third of this time. Keep the sum of `lease` and `turnBudget` below the 60 s after which clients of the
+   * SDK give up. @default '30s'
    */
   readonly lease: Duration;
   /**

@@ -296,6 +296,9 @@ test.each<[object, string]>([
     "There is no option 'auth.ratelimit'. Did you mean 'auth.rateLimit'?",
   ],
   [{ answers: { model: 'accept' } }, "There is no option 'answers'. Did you mean 'answerers'?"],
+  // Never a consent: it would let anyone with the ID of a task control it.
+  [{ tasks: { ttl: '1h' } }, "There is no option 'tasks'. Options: "],
+  [{ calls: 'accept' }, "There is no option 'calls'. Options: "],
 ])('a host refuses an unknown option: %o', (options, said) => {
   expect(() => make(options)).toThrow(said);
 });

@@ -67,6 +67,7 @@ describe('creating a host fails', () => {
   test('without a name', () => {
     expect(() => createSagaHost({ ...base, name: '' })).toThrow('name: expected');
     expect(() => createSagaHost({ sagas: [], keys: oldKey } as never)).toThrow('name: expected');
+    expect(() => createSagaHost({ ...base, name: '\ud800' })).toThrow('name: expected');
     expect(() => createSagaHost({ ...base, audience: '' })).toThrow('audience: expected');
   });
 

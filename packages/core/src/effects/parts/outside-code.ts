@@ -26,7 +26,7 @@ export function outsideCode<S>(
     const { [accessKey]: outside } = step as { readonly [accessKey]?: OutsideAccess };
     if (outside === undefined) {
       throw new AuthoringError(
-        'approval() and waitFor() need the options `url` and `store` of the host: its public URL, and where answers are kept.',
+        'approval() and waitFor() need two options of the host: set `url`, its public URL, and `store`.',
         { anchor: 'missing_option' },
       );
     }
