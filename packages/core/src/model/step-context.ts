@@ -24,7 +24,7 @@ export interface StepGiven {
  * Work of the engine around an approval or an event: `delivery` calls the function of the author,
  * `answers` none.
  */
-export type OutsideWork = 'delivery' | 'answers';
+export type OutsideWork = 'delivery' | 'registration' | 'answers';
 
 /** One call of an author's code. */
 export interface StepCall {

@@ -11,6 +11,7 @@ import {
   exploreNames,
   findingsIn,
   isHarmless,
+  mayBeginAgain,
   judging,
   reported,
   scriptOf,
@@ -216,7 +217,7 @@ function repeatedBeforeToken(
   if (options.firstRequest === 'accept') return undefined;
   const [, first] =
     Array.from(world.ledger.named).find(
-      ([name, { id }]) => world.isAbandoned(name) && !isHarmless(id, options, world),
+      ([name, { id }]) => world.isAbandoned(name) && !mayBeginAgain(id, options, world),
     ) ?? [];
   if (first === undefined) return undefined;
   const undisturbed = baseline.world.ledger.effects;
@@ -309,7 +310,7 @@ function carelessly({ id, key, took, standIn, runs }: Effect): Violation | undef
     : '(step) => bank.charge(amount, step.idempotencyKey)';
   const otherwise = undo
     ? `If a repetition does no harm, pass { harmless: ['${id}'] }`
-    : `If the provider has no idempotency keys, use once: true, which needs a guard. ${unlessHarmless(id, 'a repetition')}`;
+    : `If the provider has no idempotency keys, use once: true, which needs a store. ${unlessHarmless(id, 'a repetition')}`;
   return {
     what:
       `${nameOf(id)} happens ${runs} times, and its code never reads its idempotency key: the provider cannot recognize the ` +

@@ -364,6 +364,18 @@ export function isHarmless(
   );
 }
 
+/**
+ * `true` if a step may run again for another saga, which a repeated first request begins: it is
+ * harmless, or sends a person a link, of which the person uses one.
+ */
+export function mayBeginAgain(
+  id: string,
+  options: Pick<ExploreOptions, 'harmless'>,
+  world: Pick<World, 'reads' | 'deliveries'>,
+): boolean {
+  return world.deliveries.has(id) || isHarmless(id, options, world);
+}
+
 /** Advice for a step that is reported although it does no harm. `what`: what does none. */
 export function unlessHarmless(id: string, what: string): string {
   return `If the step only reads, set reads: true. If ${what} does no harm, pass { harmless: ['${id}'] }`;

@@ -120,6 +120,7 @@ async function carryOut(
 ): Promise<unknown> {
   const { kind, undoes, outside, step, run } = call;
   const { turn } = world;
+  if (outside === 'delivery') world.deliveries.add(path);
   const promise = kind === 'promise' ? world.promiseNamed(called) : undefined;
   const rule = world.rules.find(['step'], path);
   if (rule !== undefined) world.use(rule);
@@ -154,7 +155,8 @@ async function carryOut(
   }
   const name = promise ?? (kind === 'step' ? key : undefined);
   // A person who has answered gets no reminder.
-  if (name !== undefined && (outside !== 'delivery' || result !== null)) {
+  const isSkipped = outside !== undefined && outside !== 'answers' && result === null;
+  if (name !== undefined && !isSkipped) {
     world.ledger.note(name, { id: path, key, undoes, took, standIn: rule !== undefined }, turn);
     if (undoes !== undefined) world.undone.add(world.idOf(undoes));
   }
@@ -173,7 +175,7 @@ function standIn(
 ): (step: StepGiven) => unknown {
   const given = typeof result === 'function' ? (result as (step: object) => unknown) : () => result;
   if (outside === undefined) return given;
-  if (outside === 'delivery')
+  if (outside !== 'answers')
     return (step) => run({ ...step, standIn: (delivery) => given({ ...delivery, sleep }) });
   const scope = path.slice(0, path.lastIndexOf('/'));
   throw new SagaTestError(

@@ -63,6 +63,8 @@ export class World {
   diesOnce: ((rule: CrashRule) => void) | undefined;
   /** IDs of the steps that only read. Shared with forks. */
   readonly reads: Set<string>;
+  /** IDs of the steps that send links to people. Shared with forks. */
+  readonly deliveries: Set<string>;
   /** IDs of the promises that a machine invoked. */
   readonly invoked: Set<string> = new Set();
   /** Number of the current request, or of the next one between two requests. */
@@ -145,6 +147,7 @@ export class World {
     this.clock = shared?.clock ?? new VirtualClock(clock instanceof Date ? clock.getTime() : clock);
     this.ledger = shared?.ledger ?? new EffectLedger();
     this.reads = shared?.reads ?? new Set();
+    this.deliveries = shared?.deliveries ?? new Set();
     this.recordings = new Map(shared?.recordings);
     this.sealedAt = shared?.sealedAt ?? new Map();
     this.turns = [...(shared?.turns ?? [])];

@@ -301,7 +301,7 @@ function* deliveries<R>(
       outsideStep<string | null>(
         id,
         outsideCode(
-          'delivery',
+          deliverId === 'register' ? 'registration' : 'delivery',
           async (given: DeliveryStep & Pick<StepGiven, 'standIn'>, { host, scope }) => {
             const question = toQuestion(wait, scope);
             const box = await host.box(question);
