@@ -17,7 +17,7 @@ interface Env {
 let server: SagaServer<Env> | undefined;
 
 const serverOf = (env: Env): SagaServer<Env> =>
-  (server ??= serveSagas<Env>({
+  (server ??= serveSagas({
     name: 'shop',
     version: '1.0.0',
     sagas: [buy],

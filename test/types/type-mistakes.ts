@@ -92,12 +92,20 @@ createSagaHost({ sagas: [pack], name: 'shop' }); // <-`,
 createSagaHost({ sagas: [text, pay], name: 'shop' }); // <-`,
     says: /Property 'store' is missing/,
   },
-  'an undo with a guard that has no store': {
+  'an undo with a lease, without a store': {
     code: `const pay = saga({ name: 'a', version: '1' }, function* () {
   yield* pivot('sent');
   return 'x';
 });
 createSagaHost({ sagas: [pay], name: 'shop', limits: { lease: '2m' } }); // <-`,
+    says: /Property 'store' is missing/,
+  },
+  'an undo of a server with an environment, without a store': {
+    code: `const pay = saga({ name: 'a', version: '1' }, function* () {
+  yield* pivot('sent');
+  return 'x';
+});
+serveSagas({ name: 'shop', version: '1', sagas: [pay], keys: (env: { key: string }) => env.key }); // <-`,
     says: /Property 'store' is missing/,
   },
   'an undo with a store that may be missing': {

@@ -8,6 +8,7 @@ import { declarations, typeMistakes } from './type-mistakes.ts';
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const core = join(repository, 'packages/core/src/index.ts');
 const server = join(repository, 'packages/server/src/index.ts');
+const serve = join(repository, 'packages/server/src/serve.ts');
 const xstate = join(repository, 'packages/xstate/src/index.ts');
 
 const helper = "function* helper() { return yield* step('x', () => 1); }";
@@ -221,7 +222,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    const head = `import { ${names} } from '${core}';\nimport { createSagaHost, memoryStore } from '${server}';\nvoid [${names}, createSagaHost, memoryStore];`;
+    const head = `import { ${names} } from '${core}';\nimport { createSagaHost, memoryStore } from '${server}';\nimport { serveSagas } from '${serve}';\nvoid [${names}, createSagaHost, memoryStore, serveSagas];`;
     for (const [name, { code }] of Object.entries(bodies))
       writeFileSync(join(folder, `${name}.ts`), `${head}\n${code}\nexport {};\n`);
     const machines = `import { machineSaga, step } from '${xstate}';\nimport { setup } from 'xstate';\nvoid [machineSaga, setup, step];`;

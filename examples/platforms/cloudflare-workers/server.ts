@@ -20,7 +20,7 @@ let server: SagaServer<Env> | undefined;
 
 /** Returns the server of the isolate. Steps receive `env` as `services`. */
 const serverOf = (env: Env): SagaServer<Env> =>
-  (server ??= serveSagas<Env>({
+  (server ??= serveSagas({
     name: 'orders',
     version: '1.0.0',
     sagas: [order],

@@ -62,7 +62,8 @@ export interface SagaServer<Env = unknown> {
 
 /**
  * Serves sagas over streamable HTTP, without sessions. Export the result as the default export of a
- * module.
+ * module. The type of the environment is that of the parameter of `keys`, `services`, or
+ * `auth.authenticate`: write no type arguments, so that the sagas are checked, too.
  * @throws TypeError, RangeError, or SealError for an invalid option, with the name of the option.
  * If `keys` is a function, `fetch` checks the keys with the first request.
  * @example
@@ -74,7 +75,7 @@ export interface SagaServer<Env = unknown> {
  * export default serveSagas({ name: 'greeter', version: '1.0.0', sagas: [greet] });
  * ```
  */
-export function serveSagas<Env = unknown, P extends Program = Program>(
+export function serveSagas<P extends Program, Env = unknown>(
   given: Omit<ServeSagasOptions<Env>, 'sagas'> & DemandedOptions<P>,
 ): SagaServer<Env> {
   // The types of the sagas have done their work.

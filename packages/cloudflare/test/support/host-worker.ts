@@ -19,7 +19,7 @@ let server: SagaServer<Env> | undefined;
 
 const serverOf = (env: Env): SagaServer<Env> => {
   const namespace = noting(env, 'host ');
-  return (server ??= serveSagas<Env>({
+  return (server ??= serveSagas({
     name: 'reminders',
     version: '1.0.0',
     sagas: [remind],

@@ -16,7 +16,7 @@ let server: SagaServer<Env> | undefined;
 
 /** Returns the server of the isolate. Its store rejects reused tokens. */
 const serverOf = (env: Env): SagaServer<Env> =>
-  (server ??= serveSagas<Env>({
+  (server ??= serveSagas({
     name: 'mcp-saga-project',
     version: '1.0.0',
     sagas: [sendInvoice],

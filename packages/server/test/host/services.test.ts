@@ -275,12 +275,12 @@ describe('a function `services`', () => {
     const program = saga({ name: 'reads', version: '1' }, function* () {
       return yield* step('read', (given) => (given.services as { readonly at: string }).at);
     });
-    const server = serveSagas<string>({
+    const server = serveSagas({
       name: 'x',
       version: '1',
       sagas: [program],
       keys: oldKey,
-      services: (env) => ({ at: `${env} ${envs.push(env)}` }),
+      services: (env: string) => ({ at: `${env} ${envs.push(env)}` }),
     });
     const of = (env: string) => ({ fetch: (request: Request) => server.fetch(request, env) });
     for (const [env, era] of [

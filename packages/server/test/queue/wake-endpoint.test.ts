@@ -20,12 +20,12 @@ function serving(change: object = {}) {
     yield* step('ship', ({ services }) => void seen.push(services));
     return 'done';
   });
-  const server = serveSagas<{ readonly name: string }>({
+  const server = serveSagas({
     name: 'shop',
     version: '1.0.0',
     sagas: [order],
     keys: generateKey(),
-    services: (env) => env,
+    services: (env: { readonly name: string }) => env,
     store: memoryStore({ clock }),
     queue: {
       ...queue,
