@@ -1,3 +1,4 @@
+import { noteAnswer } from '../dialects/tasks/task-record.ts';
 import type { AnsweringUser } from '../model/host-options.ts';
 import type { OutsideUser, RequestUser } from '@mcp-saga/core';
 import {
@@ -98,6 +99,7 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   }
   if (!pressed.isFinal) return confirmationPage(page, { approved, content, posted });
   const stored = await putAnswer(host, outside, ticket, { by, at, approved, content, shown });
+  if (stored === 'added') await noteAnswer(host, ticket.sagaId).catch(host.observer.hooks.onError);
   // Another request of this person may have been faster, and another process may have keys that this
   // one has not.
   const recorded = await settledPage(page, by);

@@ -1,3 +1,4 @@
+import { noteAnswer } from '../dialects/tasks/task-record.ts';
 import type { Json } from '@mcp-saga/core';
 import { assertJson, recordedBytes, toReceivedEvent } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
@@ -45,6 +46,7 @@ export async function receiveEvent(
       : (await hasAnswer(host, outside, ticket.box, slot))
         ? 'taken'
         : 'closed';
+  if (result === 'added') await noteAnswer(host, ticket.sagaId).catch(host.observer.hooks.onError);
   const [status, said] = replies[result];
   return eventResponse(status, said);
 }

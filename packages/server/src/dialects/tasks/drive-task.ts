@@ -68,7 +68,8 @@ async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
     const keys = answered.slice(0, maxAnswers);
     // An interrupted turn is repeated unchanged, since it may have run.
     const turn = record.turn ?? { action: record.isCancelled === true ? 'cancel' : 'resume', keys };
-    return { ...record, lease: { id, until: now + leaseMs + skewMs }, turn };
+    const { isAnswered: _read, ...rest } = record;
+    return { ...rest, lease: { id, until: now + leaseMs + skewMs }, turn };
   });
 }
 

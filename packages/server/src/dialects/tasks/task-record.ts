@@ -1,7 +1,7 @@
 import type { ClientNeed, Json, ClientStep } from '@mcp-saga/core';
 import { skewMs, TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostParts } from '../../settings/host-parts.ts';
-import { readSealedRecord } from '../../token/sealed-saga.ts';
+import { atAnyTime, readSealedRecord } from '../../token/sealed-saga.ts';
 import type { WireRequest } from '../../model/call-types.ts';
 import type { SagaStore, Written } from '../../model/saga-store.ts';
 import { readSealed, writeSealed } from '../../store/sealed-values.ts';
@@ -50,6 +50,8 @@ export interface TaskRecord {
    */
   readonly turn?: { readonly action: 'resume' | 'cancel'; readonly keys: readonly string[] };
   readonly isCancelled?: boolean;
+  /** `true` if other people or systems have answered since the last turn began. */
+  readonly isAnswered?: boolean;
   readonly result?: { readonly [key: string]: unknown };
   readonly error?: { readonly code: number; readonly message: string };
   readonly message?: string;
@@ -161,6 +163,22 @@ export async function changeRecord(
   throw new Error(`The store rejected ${maxTries} writes of a task in a row as outdated.`);
 }
 
+/**
+ * Lets the next request for the task of a saga drive it, because other people or systems have
+ * answered. Without this, a task would look for answers only when its next look is due. Nothing, if
+ * the saga is no task.
+ */
+export async function noteAnswer(host: HostParts, sagaId: string): Promise<void> {
+  const store = host.offers.tasks?.store;
+  const stored = store && (await readSealed(store, 'task', sagaId));
+  if (store === undefined || stored === undefined) return;
+  const expect = { purpose: 'blob', sid: sagaId, ...atAnyTime } as const;
+  const { claims } = await host.keys.responses.open(stored.sealed, expect);
+  await changeRecord({ host, store, sagaId, claims }, (record) =>
+    isOver(record) ? undefined : { ...record, due: host.timing.clock(), isAnswered: true },
+  );
+}
+
 function statusOf(record: TaskRecord): TaskStatus {
   if (isOver(record)) return record.status;
   return record.isCancelled !== true && record.questions.some(isOpen)
@@ -194,6 +212,7 @@ async function open(
     lease: 'record?',
     turn: 'record?',
     isCancelled: 'boolean?',
+    isAnswered: 'boolean?',
     result: 'record?',
     error: 'record?',
     message: 'string?',

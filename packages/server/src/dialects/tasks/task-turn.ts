@@ -112,11 +112,12 @@ function gone(
   }
   const { token, steps, retryAfterMs, content } = turn;
   return (record) => {
-    const { lease: _lease, turn: _turn, due: _due, message: before, ...rest } = record;
+    const { lease: _lease, turn: _turn, due: _due, message: before, isAnswered, ...rest } = record;
     const asked = askedNow(record, used, steps);
     const now = host.timing.clock();
     // Answers and cancellations that arrived meanwhile are due at once.
-    const hasNews = record.isCancelled === true || !asked.questions.every(isOpen);
+    const hasNews =
+      record.isCancelled === true || isAnswered === true || !asked.questions.every(isOpen);
     const due = hasNews ? now : steps.length > 0 ? turn.due : now + (retryAfterMs ?? 0);
     const message = content?.join('\n') ?? progress?.message ?? before;
     return {
