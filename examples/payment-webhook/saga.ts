@@ -14,7 +14,6 @@ export const order = saga(
     version: '1',
     description: 'Orders goods, and ships them when they are paid',
     input: z.object({ order: z.string(), cents: z.int().positive() }),
-    // Required by the queue, which ships when the client is gone.
   },
   function* ({ order: name, cents }) {
     yield* step(

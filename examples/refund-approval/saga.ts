@@ -13,7 +13,6 @@ export const refund = saga(
     version: '1',
     description: 'Refunds an order when two managers approve',
     input: z.object({ order: z.string(), cents: z.int().positive() }),
-    // Required by the queue, which continues the saga when the client is gone.
   },
   function* ({ order, cents }) {
     const euros = `${(cents / 100).toFixed(2)} EUR`;

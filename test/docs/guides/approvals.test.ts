@@ -1,4 +1,4 @@
-import { crashEverywhere, refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import { crashEverywhere, refuseEverywhere, testSaga, type SagaRun } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import { refund } from './approvals.ts';
 
@@ -28,7 +28,9 @@ it('refunds once, wherever its process dies', async () => {
   await crashEverywhere(approved);
 });
 
-it('ends after each denial, and without an answer', async () => {
-  await refuseEverywhere(approved);
+it('refunds nothing after each denial, and without an answer', async () => {
+  const check = ({ effects }: SagaRun): void =>
+    expect(effects.map(({ id }) => id)).not.toContain('refund');
+  await refuseEverywhere(approved, { check });
 });
 // #endregion test
