@@ -11,6 +11,7 @@ import {
 import type { Delivery } from '@mcp-saga/server/stores';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { messageOf } from './support/error-of.ts';
 import {
   assertDeterministic,
   crashEverywhere,
@@ -271,6 +272,8 @@ describe('explorers of answers from outside', () => {
     });
     const asked = testSaga(careless).on.approval('manager', { after: 60_000 });
     expect(await codeOf(crashEverywhere(asked))).toBe('violated');
+    // Neither `once` nor `reads` is an option of an approval.
+    expect(await messageOf(crashEverywhere(asked))).toMatch(/^(?!.*once: true).*mail\.send\(url/s);
     const { cases } = await crashEverywhere(asked, { harmless: ['manager/deliver'] });
     expect(cases).toBeGreaterThan(0);
   });

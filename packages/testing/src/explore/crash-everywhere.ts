@@ -275,7 +275,7 @@ function repeated(
         expects: `expect(new Set(${effectOf(effect.id)}?.turns).size).toBe(${new Set(known.turns).size});`,
       };
     }
-    const careless = carelessly(effect);
+    const careless = carelessly(effect, world);
     if (careless !== undefined) return careless;
   }
   return undefined;
@@ -292,11 +292,14 @@ export function firstCareless(
 ): Violation | undefined {
   return effects
     .filter(({ id }) => !isHarmless(id, options, world))
-    .map(carelessly)
+    .map((effect) => carelessly(effect, world))
     .find(Boolean);
 }
 
-function carelessly({ id, key, took, standIn, runs }: Effect): Violation | undefined {
+function carelessly(
+  { id, key, took, standIn, runs }: Effect,
+  { deliveries }: Pick<World, 'deliveries'>,
+): Violation | undefined {
   if (runs < 2) return undefined;
   if (key === undefined) {
     const own = `run.effects.filter(({ id }) => id === ${toSource(id)})`;
@@ -305,12 +308,16 @@ function carelessly({ id, key, took, standIn, runs }: Effect): Violation | undef
   }
   if (took || standIn) return undefined;
   const undo = id.startsWith('~');
+  const delivery = deliveries.has(id);
   const example = undo
     ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
-    : '(step) => bank.charge(amount, step.idempotencyKey)';
-  const otherwise = undo
-    ? `If a repetition does no harm, pass { harmless: ['${id}'] }`
-    : `If the provider has no idempotency keys, use once: true, which needs a store. ${unlessHarmless(id, 'a repetition')}`;
+    : delivery
+      ? 'deliver: ({ url, idempotencyKey }) => mail.send(url, idempotencyKey)'
+      : '(step) => bank.charge(amount, step.idempotencyKey)';
+  const otherwise =
+    undo || delivery
+      ? `If a repetition does no harm, pass { harmless: ['${id}'] }`
+      : `If the provider has no idempotency keys, use once: true, which needs a store. ${unlessHarmless(id, 'a repetition')}`;
   return {
     what:
       `${nameOf(id)} happens ${runs} times, and its code never reads its idempotency key: the provider cannot recognize the ` +
