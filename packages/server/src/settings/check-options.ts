@@ -17,6 +17,10 @@ import {
 } from './known-options.ts';
 import { wholeDuration } from './default-limits.ts';
 
+/** How to set a store, for errors. */
+export const howToStore =
+  'Set store: memoryStore() for one process, or for a fleet that of a database, such as redisStore(client) of @mcp-saga/redis.';
+
 const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /** Checks the options, for JavaScript too. Throws TypeError with the name of the option. */
@@ -182,10 +186,7 @@ function assertCallers({ anonymous, starts, shortTokens, store }: SagaHostOption
 
 function assertHasStore(option: string, store: SagaStore | undefined): void {
   if (store !== undefined) return;
-  throw optionError(
-    `${option}: requires a store. Set store: memoryStore() for one process, or a shared store for a fleet (docs/operate/stores.md).`,
-    { code: 'missing_option' },
-  );
+  throw optionError(`${option}: requires a store. ${howToStore}`, { code: 'missing_option' });
 }
 
 /**
@@ -194,9 +195,7 @@ function assertHasStore(option: string, store: SagaStore | undefined): void {
  */
 function assertStore(store: unknown): void {
   if (store === undefined || hasMethods(store, storeMethods)) return;
-  throw optionError(
-    `store: expected memoryStore() for one process, or that of a database for a fleet, such as redisStore(client) of @mcp-saga/redis.${callHint(store)}`,
-  );
+  throw optionError(`store: expected a store. ${howToStore}${callHint(store)}`);
 }
 
 /** Hint for `memoryStore` instead of `memoryStore()`. */

@@ -28,7 +28,7 @@ import type { SagaStore } from '../model/saga-store.ts';
 import { followClock, isInMemory } from '../store/memory-store.ts';
 import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
-import { assertHostOptions, publicUrl } from './check-options.ts';
+import { assertHostOptions, howToStore, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
 import { resolveHostLimits } from './default-limits.ts';
 import { warningsOfUnits } from './unitless-durations.ts';
@@ -312,20 +312,15 @@ export function silentAt(host: HostParts, now: number): HostParts {
 
 function guardedRegistry({ sagas, store, compensators }: SagaHostOptions): Registry {
   const registry = new Registry(sagas, compensators);
-  for (const saga of registry.all) {
-    if (store === undefined && saga.task === 'require') {
-      throw optionError(
-        `Saga '${saga.name}' only runs as a task, which needs a store. Set store: memoryStore() for one process, or a shared store for a fleet (docs/operate/stores.md).`,
-        { code: 'missing_option' },
-      );
-    }
-    if (saga.needsStore === true && store === undefined) {
-      throw optionError(
-        `Saga '${saga.name}' needs a store. Set store: memoryStore() for one process, or a shared store for a fleet ` +
-          "(docs/operate/stores.md); or declare reuse: 'ok' if reusing older tokens does no harm.",
-        { code: 'missing_option' },
-      );
-    }
+  if (store !== undefined) return registry;
+  for (const { name, task, needsStore } of registry.all) {
+    const why =
+      task === 'require'
+        ? `only runs as a task, which needs a store. ${howToStore}`
+        : needsStore === true
+          ? `needs a store. ${howToStore} Or declare reuse: 'ok' if reusing older tokens does no harm.`
+          : undefined;
+    if (why !== undefined) throw optionError(`Saga '${name}' ${why}`, { code: 'missing_option' });
   }
   return registry;
 }
