@@ -1,12 +1,13 @@
 import type { Json } from '../values/json.ts';
 
 /**
- * Registers types for all code of an application: of `services` and `user`, and of `by` of approvals.
+ * Registers the types of `services`, of `user`, and of `by` in approvals, for all code of an
+ * application:
  * `declare module '@mcp-saga/server' { interface Register { services: Services; user: User } }`.
  *
- * They are two things, because they live differently. Services belong to the process, and are there
- * in every turn. A user belongs to a request, and a turn that a queue, a cancel token, or an answer
- * page runs has none.
+ * Services and users are two things, because they live differently. Services belong to the process,
+ * and are there in every turn. A user belongs to a request, and a turn that a queue, a cancel token,
+ * or an answer page runs has none.
  */
 // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- filled in by applications
 export interface Register {}

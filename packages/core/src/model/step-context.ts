@@ -21,8 +21,9 @@ export interface StepGiven {
 }
 
 /**
- * Work of the engine around an approval or an event: `delivery` calls the function of the author,
- * `answers` none.
+ * Work of the engine around an approval or an event. `delivery` sends a link to a person, and
+ * `registration` gives a URL to another system: both call a function of the author. `answers` calls
+ * none.
  */
 export type OutsideWork = 'delivery' | 'registration' | 'answers';
 

@@ -153,7 +153,8 @@ function asksSomebody(spec: CommandSpec | undefined): boolean {
 /** `true` for a command that only reads, reports, or waits: a result is true without it. */
 function isHarmless(spec: CommandSpec): boolean {
   if (hasDescriptor(spec)) return onlyReads(spec) || (!isEffect({ spec }) && spec.kind !== 'call');
-  // A condition on a command is always true: without `yield*`, patched() takes the new path in each saga.
+  // `patched` does harm: a condition on a command is always true, so without `yield*`, every saga
+  // takes the new path.
   return ['progress', 'log', 'completeUrl'].includes(spec.kind);
 }
 

@@ -77,7 +77,10 @@ export class Fiber {
   readonly index: number;
   /** Innermost group around the fiber that limits its steps. */
   readonly limiter: Group | undefined;
-  /** Who may answer questions of the called saga around this fiber. Undefined: as the program says. */
+  /**
+   * Who may answer the questions of the called saga around this fiber. Undefined: the program
+   * decides.
+   */
   readonly answeredBy: readonly Answerer[] | undefined;
   waiting: Task | Group | undefined;
   queued: { fiber: Fiber; how: Resumption; value: unknown; dropped: boolean } | undefined;

@@ -322,7 +322,8 @@ export interface SagaHostOptions {
   /**
    * Store of used tokens, short tokens, tasks, and answers: `memoryStore()` for one process, or one
    * of a database for a fleet. With a store, each token counts once. While it is down, requests are
-   * refused. Default: only clients hold sagas, and older tokens can be used again.
+   * refused, except those of sagas with `reuse: 'ok'`. Default: only clients hold sagas, and older
+   * tokens can be used again.
    */
   readonly store?: SagaStore;
   /**
