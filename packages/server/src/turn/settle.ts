@@ -5,7 +5,7 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { type HostParts, isSingleUse } from '../settings/host-parts.ts';
 import { usableOf, type RetryableRequest } from '../token/guard-records.ts';
-import { abandonedAt, sealCancelToken } from '../token/sealed-saga.ts';
+import { abandonedAt, isNamed, sealCancelToken } from '../token/sealed-saga.ts';
 import { nameTenant } from '../token/tenant-token.ts';
 import { sealWake, type AbsentClient } from '../token/wake-token.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
@@ -136,20 +136,21 @@ export async function noteSuspendedAgain(
 export function dueOf(
   { steps, due, retryAfterMs = 0, hasPage, turn }: SuspendedTurn,
   now: number,
-  { claims }: Pick<SealedSaga, 'claims'>,
+  saga: Pick<SealedSaga, 'claims' | 'state'>,
   { endsOnAbort = false }: DialectCapabilities = {},
 ): number | undefined {
   // The client has no token, and takes the call for failed.
   if (endsOnAbort) return undefined;
+  // A client that was to come back at once may not have its first token, and call again. Of a start
+  // with a name, the repeated call finds this saga.
+  const mayStartAnother = turn === 1 && !isNamed(saga);
   // After its expiry, nothing but the end is left of a question.
   if (steps.length > 0) {
-    // The client may not have its first token, and call again.
-    if (due === undefined || (turn === 1 && due <= now)) return undefined;
-    return due < abandonedAt(claims) ? due : undefined;
+    if (due === undefined || (mayStartAnother && due <= now)) return undefined;
+    return due < abandonedAt(saga.claims) ? due : undefined;
   }
-  // A client takes the pages of a call itself. One that was to come back at once may not have its
-  // first token, and call again.
-  if (hasPage === true || (turn === 1 && retryAfterMs <= 0)) return undefined;
+  // A client takes the pages of a call itself.
+  if (hasPage === true || (mayStartAnother && retryAfterMs <= 0)) return undefined;
   return now + retryAfterMs;
 }
 

@@ -1,10 +1,20 @@
-import { abort, poll, saga, sleep, step, type Program } from '@mcp-saga/server';
+import {
+  abort,
+  all,
+  approval,
+  elicit,
+  poll,
+  saga,
+  sleep,
+  step,
+  type Program,
+} from '@mcp-saga/server';
 import { machineSaga, step as effect } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { testClock } from '../fixtures/clock.ts';
 import { completed, failed, hostOf } from '../fixtures/host.ts';
-import { queued } from './queued.ts';
+import { minute, Ok, queued, type Queued } from './queued.ts';
 
 const holds = { limits: { maxHold: 20_000 } };
 const did: string[] = [];
@@ -72,5 +82,59 @@ describe('the first turn', () => {
       compensated: [{ stepId: 'offer' }, { stepId: 'mail' }],
     });
     expect(polls).toBe(3);
+  });
+
+  describe('with a wait that is over when the turn ends', () => {
+    // Deliveries and steps that take longer than the first wait.
+    const late = minute;
+    const reminded: string[] = [];
+
+    const asksManager = (): Queued => {
+      const world: Queued = queued(
+        saga({ name: 'offer', version: '1' }, function* () {
+          const { approved } = yield* approval('manager', {
+            message: 'Offer?',
+            timeout: 10 * minute,
+            remindEvery: 1_000,
+            deliver: ({ isReminder }) => {
+              if (isReminder) reminded.push('manager');
+              else world.clock.now += late;
+            },
+          });
+          return String(approved);
+        }),
+        { url: 'https://shop.example' },
+      );
+      return world;
+    };
+
+    const asksClient = (): Queued => {
+      const world: Queued = queued(
+        saga({ name: 'offer', version: '1' }, function* () {
+          yield* all({
+            sure: elicit('sure', { message: 'Sure?', schema: Ok }),
+            waited: (function* () {
+              yield* sleep(1_000);
+              yield* step('remind', () => void reminded.push('client'));
+            })(),
+            offered: step('offer', () => void (world.clock.now += late)),
+          });
+          return 'done';
+        }),
+        { limits: { maxHold: 0, turnBudget: 1_000 } },
+      );
+      return world;
+    };
+
+    it.each([
+      ['an approval', 'manager', asksManager],
+      ['a question', 'client', asksClient],
+    ])('goes on beside %s: a repeated call with a key finds the saga', async (_, who, asks) => {
+      reminded.length = 0;
+      const world = asks();
+      await world.host.start('offer', {}, { idempotencyKey: 'one' });
+      await world.next();
+      expect(reminded).toEqual([who]);
+    });
   });
 });
