@@ -4,6 +4,7 @@ export {
   type MachineProblem,
   type MachineSaga,
   type MachineSagaOptions,
+  type ResultOption,
 } from './machine/machine-saga.ts';
 export { elicit, type ElicitLogic, type ElicitLogicOptions } from './author/elicit.ts';
 export { elicitUrl, type ElicitUrlLogicOptions } from './author/elicit-url.ts';

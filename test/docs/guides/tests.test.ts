@@ -5,7 +5,7 @@ import { remindAll, remindEveryone } from './loops.ts';
 import { browseOrders, listOrders } from './paging.ts';
 import { planTrip, vote } from './parallel.ts';
 import { report } from './tasks.ts';
-import { expenseSaga, refundSaga, refunds } from './xstate.ts';
+import { expenseSaga, parcelSaga, refundSaga, refunds } from './xstate.ts';
 
 // #region parallel
 it('asks both questions in one turn', async () => {
@@ -134,3 +134,11 @@ it('refunds, and takes the refund back in a state with the tag compensate', asyn
   expect(refunds.standing).toEqual([]);
 });
 // #endregion xstate
+
+it('makes the result of a machine without an output from its last snapshot', async () => {
+  const asks = testSaga(parcelSaga);
+  const delivered = await asks.on.elicit('ring', { approved: true }).run();
+  expect(delivered.result).toBe('The parcel is delivered, after 1 tries.');
+  const returned = await asks.on.elicit('ring', { approved: false }).run();
+  expect(returned.result).toBe('The parcel is returned, after 2 tries.');
+});

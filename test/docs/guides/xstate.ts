@@ -105,3 +105,40 @@ export const refund = setup({
 // #endregion undo
 
 export const refundSaga = machineSaga({ name: 'refund', version: '1' }, refund);
+
+/** A machine that was written for another program, and has no output. */
+const parcel = setup({
+  types: { context: {} as { tries: number } },
+  actors: { ring: elicit({ message: 'Is anybody at home?', schema: Decision }) },
+}).createMachine({
+  id: 'parcel',
+  context: { tries: 0 },
+  initial: 'ringing',
+  states: {
+    ringing: {
+      entry: assign({ tries: ({ context }) => context.tries + 1 }),
+      invoke: {
+        id: 'ring',
+        src: 'ring',
+        onDone: [
+          { guard: ({ event }) => event.output.approved, target: 'delivered' },
+          { guard: ({ context }) => context.tries > 1, target: 'returned' },
+          { target: 'ringing', reenter: true },
+        ],
+      },
+    },
+    delivered: { type: 'final' },
+    returned: { type: 'final' },
+  },
+});
+
+// #region result
+export const parcelSaga = machineSaga(
+  {
+    name: 'parcel',
+    version: '1',
+    result: ({ value, context }) => `The parcel is ${value}, after ${context.tries} tries.`,
+  },
+  parcel,
+);
+// #endregion result

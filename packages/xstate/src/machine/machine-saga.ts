@@ -1,4 +1,4 @@
-import type { AnyStateMachine, AnyStateNode, InputFrom, OutputFrom } from 'xstate';
+import type { AnyStateMachine, InputFrom, OutputFrom, SnapshotFrom } from 'xstate';
 import {
   saga,
   type BodyInput,
@@ -16,8 +16,9 @@ import {
 } from '@mcp-saga/core/program';
 import { needsStore } from '../effects/machine-effects.ts';
 import { logicsOf } from './list-logics.ts';
+import { withOutput } from './machine-output.ts';
 import { machineProgram } from './machine-program.ts';
-import type { MigrationSource } from '../model/machine-options.ts';
+import type { MachineProgramOptions, MigrationSource } from '../model/machine-options.ts';
 import type { MigratedState } from '../model/machine-state.ts';
 
 /** Options of {@link machineSaga}. See the options of `saga`. */
@@ -50,22 +51,37 @@ export interface MachineSaga<
 }
 
 /**
- * Compile-time problem of a machine with the schemas of its saga; `unknown` if there is no problem.
+ * Option that makes the result of the saga from the last snapshot of its machine. It is required if
+ * `types.output` of the machine does not say what the saga returns: declare it there, or write the
+ * option.
  */
-export type MachineProblem<
-  M extends AnyStateMachine,
-  I extends Schema | undefined,
-  O extends Schema | undefined,
-> = [BodyInput<I>] extends [InputFrom<M>]
-  ? [OutputFrom<M>] extends [BodyResult<O>]
-    ? unknown
-    : { readonly 'the machine must declare types.output, as the saga returns it': BodyResult<O> }
+export interface ResultOption<M extends AnyStateMachine, O extends Schema | undefined> {
+  /**
+   * Makes the result of the saga from the last snapshot of the machine: for a machine without an
+   * output, or with another one than the tool should return. Default: the output of the root, or of
+   * the final state that was reached.
+   */
+  readonly result: (end: SnapshotFrom<M>) => BodyResult<O>;
+}
+
+/** The option `result`, which a machine with a fitting output may leave out. */
+type ResultOf<M extends AnyStateMachine, O extends Schema | undefined> = [OutputFrom<M>] extends [
+  BodyResult<O>,
+]
+  ? Partial<ResultOption<M, O>>
+  : ResultOption<M, O>;
+
+/** Compile-time problem of a machine with the input of its saga; `unknown` if there is no problem. */
+export type MachineProblem<M extends AnyStateMachine, I extends Schema | undefined> = [
+  BodyInput<I>,
+] extends [InputFrom<M>]
+  ? unknown
   : { readonly 'the machine takes another input than the saga gives it': BodyInput<I> };
 
 /**
  * Creates a saga from an XState machine. The machine runs as under a live actor, and the token
  * stores the machine while only the client or a delay can continue. Arguments of the saga are the
- * machine's input; the machine's output is the result.
+ * machine's input. The result is the output of the machine, or of the final state that it reached.
  *
  * - **Actors** in `setup({ actors })`: client steps (`elicit`, `elicitUrl`, `sample`, `listRoots`),
  *   effects (`step`, `fromPromise`), machines, and transition functions. A spawned actor needs a
@@ -104,17 +120,23 @@ export function machineSaga<
   Reuse extends 'ok' | undefined = undefined,
   CommitEach extends boolean | undefined = false,
 >(
-  options: MachineSagaOptions<I, O> & StoreOptions<Reuse, CommitEach>,
-  machine: M & MachineProblem<M, I, O>,
+  options: MachineSagaOptions<I, O> & ResultOf<M, O> & StoreOptions<Reuse, CommitEach>,
+  machine: M & MachineProblem<M, I>,
 ): MachineSaga<I, O> & StoreNeed<never, Reuse, CommitEach> {
   assertKnownOptions('machineSaga', Object(options).name, options, {
     ...sagaOptionNames,
     drift: true,
     migrate: true,
+    result: true,
   });
   // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers
   // for a replay.
-  const { drift = 'compatible', migrate, ...sagaOptions } = options;
+  const {
+    drift = 'compatible',
+    migrate,
+    result,
+    ...sagaOptions
+  } = options as typeof options & Partial<ResultOption<M, O>>;
   const {
     body: _,
     history: __,
@@ -128,8 +150,14 @@ export function machineSaga<
       { anchor: 'machines' },
     );
   }
-  assertOutput(name, machine);
-  const logics = logicsOf(machine);
+  if (result !== undefined && typeof result !== 'function') {
+    throw new AuthoringError(
+      `Saga '${name}' has a \`result\` that is no function. Write result: ({ context, value }) => ….`,
+      { anchor: 'machines' },
+    );
+  }
+  const served = result === undefined ? withOutput(name, machine) : machine;
+  const logics = logicsOf(served);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));
   const names = new Map(
     logics.map((named): [object, string] => [named.logic, named.name]).toReversed(),
@@ -141,7 +169,8 @@ export function machineSaga<
     ...machineProgram(
       {
         name,
-        machine,
+        machine: served,
+        result: result as MachineProgramOptions['result'],
         onMismatch: base.onMismatch,
         drift,
         migrate,
@@ -153,35 +182,6 @@ export function machineSaga<
   };
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here
   return program as typeof program & StoreNeed<never, Reuse, CommitEach>;
-}
-
-/**
- * Refuses a machine that can complete, and has no output: its saga would fail for the missing
- * result after all effects have run.
- */
-function assertOutput(name: string, { root }: AnyStateMachine): void {
-  if (root.output !== undefined || !canComplete(root)) return;
-  const misplaced = Object.values(root.states).find(({ output }) => output !== undefined);
-  const hint =
-    misplaced === undefined
-      ? ''
-      : ` The output of its state '${misplaced.key}' is not the output of the machine.`;
-  throw new AuthoringError(
-    `Saga '${name}' would end without a result, because its machine has no output.${hint} Give createMachine({ … }) an ` +
-      '`output`: a string, a tool result, or a value that matches the output schema.',
-    { anchor: 'invalid_result' },
-  );
-}
-
-/**
- * `true` if a state can complete. A parallel state completes with all of its regions. A final state
- * tagged `compensate` fails on purpose.
- */
-function canComplete(state: AnyStateNode): boolean {
-  const children = Object.values(state.states);
-  return state.type === 'parallel'
-    ? children.every(canComplete)
-    : children.some(({ type, tags }) => type === 'final' && !tags.includes('compensate'));
 }
 
 function* neverRun(): Generator<never, never> {

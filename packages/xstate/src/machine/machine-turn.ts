@@ -173,8 +173,11 @@ export class MachineTurn {
    * `compensate`.
    */
   async #ended(run: MachineRun): Promise<Outcome | CommitPoint> {
-    const { status, output, error, tags, value } = run.root.getSnapshot();
+    const end = run.root.getSnapshot();
+    const { status, error, tags, value } = end;
     if (status !== 'done') throw error;
+    const { result: resultOf } = this.#options;
+    const output = resultOf === undefined ? end.output : resultOf(end);
     if (tags?.has('compensate') === true) {
       throw new SagaAborted(
         typeof output === 'string'

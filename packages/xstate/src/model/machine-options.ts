@@ -1,4 +1,5 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
+import type { LiveSnapshot } from './live-actor.ts';
 import type { MigratedState } from './machine-state.ts';
 
 /** Origin of the state for `migrate`. */
@@ -13,6 +14,8 @@ export interface MigrationSource {
 export interface MachineProgramOptions {
   readonly name: string;
   readonly machine: AnyStateMachine;
+  /** Makes the result from the last snapshot. Undefined: the output of the machine. */
+  readonly result: ((end: LiveSnapshot) => unknown) | undefined;
   readonly onMismatch: 'fail' | 'compensate';
   readonly drift: 'compatible' | 'refuse';
   readonly migrate: ((state: MigratedState, from: MigrationSource) => MigratedState) | undefined;

@@ -90,6 +90,8 @@ const counts = setup({ types: { output: {} as { count: number } } }).createMachi
 machineSaga({ name: 'a', version: '1' }, counts);
 // @ts-expect-error -- another result than the schema says
 machineSaga({ name: 'a', version: '1', output: z.object({ count: z.string() }) }, counts);
+// @ts-expect-error -- a result that no tool can return
+machineSaga({ name: 'a', version: '1', result: () => 5 }, silent);
 // @ts-expect-error -- no version
 machineSaga({ name: 'a' }, setup({ types: { output: {} as string } }).createMachine({}));
 const ends = setup({ types: { output: {} as string } }).createMachine({});

@@ -139,3 +139,18 @@ machineSaga(
   { name: 'structured', version: '1', output: Result },
   setup({ types: { output: {} as { count: number } } }).createMachine({ output: { count: 1 } }),
 );
+
+const unchanged = setup({ types: { context: {} as { readonly sum: number } } }).createMachine({
+  context: { sum: 0 },
+});
+machineSaga(
+  {
+    name: 'a',
+    version: '1',
+    result: ({ context, value }) => {
+      same<typeof context, { readonly sum: number }>(true);
+      return `${JSON.stringify(value)} ${context.sum}`;
+    },
+  },
+  unchanged,
+);
