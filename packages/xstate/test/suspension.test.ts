@@ -383,14 +383,6 @@ describe('a machine between two requests', () => {
       `context["my mine"].money of 'mid' is an`,
     ],
     [
-      'an Error in the context',
-      setup({ types: { context: {} as { deep: unknown[] } }, actors: { ask } }).createMachine({
-        context: { deep: [{ error: new Error('secret') }] },
-        invoke: { src: 'ask' },
-      }),
-      'context.deep[0].error is an Error',
-    ],
-    [
       'a class instance in the context of a child',
       setup({
         actors: {

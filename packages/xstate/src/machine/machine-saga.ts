@@ -87,8 +87,8 @@ export type MachineProblem<M extends AnyStateMachine, I extends Schema | undefin
  *   effects (`step`, `fromPromise`), machines, and transition functions. A spawned actor needs a
  *   name in `setup` and an ID. IDs do not start with `~` or `!`, and do not contain `/`, `@`, or
  *   `#`. The output of a step or child machine is in its event only, not in a stored snapshot.
- * - **Context**: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children,
- *   but no errors.
+ * - **Context**: JSON, undefined, bigint, Date, Map, Set, URL, bytes, references to children, and
+ *   errors, of which `name`, `message`, `code`, `status`, `data`, and three causes are kept.
  * - **Failure**: an error, or a final state tagged `compensate`, undoes the effects.
  * - **Delays**: the next request fires overdue delays first, each at its due time, then delivers
  *   the answers. An answer that arrives at most 30 s after a deadline still counts. Delays are

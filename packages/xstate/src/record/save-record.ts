@@ -4,8 +4,11 @@ import {
   isPlainObject,
   type Place,
   CodecError,
+  decode,
   encode,
+  encodeError,
 } from '@mcp-saga/core/program';
+import type { StepErrorData } from '@mcp-saga/core';
 import {
   afterMark,
   completedNodes,
@@ -195,8 +198,8 @@ function alien(actor: LiveActor): MachineRefused {
 }
 
 /**
- * Replaces references to children in a context by markers. Throws MachineRefused for other actors
- * and errors.
+ * Replaces references to children in a context by markers, and errors by bounded copies. Throws
+ * MachineRefused for other actors.
  */
 function keepable(
   owner: LiveActor,
@@ -214,9 +217,7 @@ function keepable(
       'is an actor, but not a child of the machine. Store the ID of the actor, or use a systemId.',
     );
   }
-  if (value instanceof Error) {
-    throw refuse('is an Error. Store plain data, such as stepError(event) or event.error.message.');
-  }
+  if (value instanceof Error) return boundedCopy(value);
   if (Array.isArray(value)) {
     const items = value.map((item, key) =>
       keepable(owner, item, { parent: place, key }, depth + 1),
@@ -232,6 +233,15 @@ function keepable(
     copy[key] = kept;
   }
   return copy ?? value;
+}
+
+/**
+ * Copies what a journal keeps of an error: libraries put whole responses into their errors, which
+ * fit no token.
+ */
+function boundedCopy(error: Error): Error {
+  const { message, public: _, ...facts } = decode(encodeError(error)) as StepErrorData;
+  return Object.assign(new Error(message), facts);
 }
 
 function suffix(owner: LiveActor): string {
