@@ -95,7 +95,7 @@ describe('the ID of an effect', () => {
     },
   );
 
-  it.each(['~pay', '!pay', 'a/b', 'a#2', 'a@2', ''])(
+  it.each(['~pay', '!pay', 'a/b', 'a#2', 'a@2', '', '__proto__'])(
     'an invoke ID with reserved characters is rejected: %j',
     (id) => {
       const logic = step(() => 1);
@@ -151,9 +151,32 @@ describe('the ID of an effect', () => {
   const told: string[] = [];
   const pay = step(() => void told.push('paid'), { compensate: () => undefined });
   const kid = setup({ actors: { pay } }).createMachine({ invoke: { id: 'pay', src: 'pay' } });
+  it('that XState has made of a state with reserved characters is told to get an id', () => {
+    const machine = setup({ actors: { logic: ask } }).createMachine({
+      id: 'm',
+      initial: 'at 1/2',
+      states: { 'at 1/2': { invoke: { src: 'logic' } } },
+    } as never);
+    expect(() => machineSaga({ name: 'm', version: '1' }, machine as never)).toThrow(
+      'give the invoke an `id`',
+    );
+  });
+
+  it('of a state that XState loses is rejected', () => {
+    const states = Object.fromEntries([['__proto__', {}]]);
+    for (const config of [
+      { initial: '__proto__', states },
+      { initial: 'a', states: { a: { initial: '__proto__', states } } },
+    ])
+      expect(() =>
+        machineSaga({ name: 'm', version: '1' }, setup({}).createMachine(config as never) as never),
+      ).toThrow("has a state '__proto__'");
+  });
+
   it.each([
     ["the actor '~pay' has an invalid id", 'pay', { id: '~pay' }],
     ["the actor '!kid' has an invalid id", 'kid', { id: '!kid' }],
+    ["the actor '__proto__' has an invalid id", 'pay', { id: '__proto__' }],
     ["a spawned actor of 'the machine' has no id", 'pay', {}],
     ["the actor 'inline' was spawned from a logic without a name", pay, { id: 'inline' }],
   ])('a spawned actor is rejected before it runs if %s', async (message, source, options) => {

@@ -10,8 +10,9 @@ import { pathOf } from './survey.ts';
  * path.
  */
 export function misnomer(id: string): string | undefined {
-  return /^$|^[~!]|[/@#]/.test(id)
-    ? "has an invalid id. An id must not be empty, start with '~' or '!', or contain '/', '@', or '#'."
+  // An object of children by ID cannot have this one.
+  return id === '__proto__' || /^$|^[~!]|[/@#]/.test(id)
+    ? "has an invalid id. An id must not be empty or '__proto__', start with '~' or '!', or contain '/', '@', or '#'."
     : undefined;
 }
 

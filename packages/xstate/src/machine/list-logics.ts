@@ -2,6 +2,7 @@ import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { AuthoringError, specOf } from '@mcp-saga/core/program';
 import { misnomer } from '../adapter/actor-names.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
+import type { LiveNode } from '../model/live-actor.ts';
 import {
   canBeActiveTogether,
   logicOf,
@@ -49,13 +50,20 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
     }
     assertDistinctInvokes(at);
     for (const node of nodesOf(rootOf(at))) {
+      if (Object.hasOwn(node.config.states ?? {}, '__proto__'))
+        throw new AuthoringError(
+          `The state '${node.id}' has a state '__proto__', which XState cannot restore. Rename it.`,
+          { anchor: 'machines' },
+        );
       for (const { src, id } of node.invoke) {
         const where = `The invoke '${id}' of state '${node.id}'`;
         const problem = misnomer(id);
-        if (problem !== undefined)
-          throw new AuthoringError(`${where} ${problem} Rename the invoke.`, {
-            anchor: 'machines',
-          });
+        if (problem !== undefined) {
+          const advice = isDefaultId(id, node)
+            ? `XState has made it from the name of the state: give the invoke an \`id\`.`
+            : 'Rename the invoke.';
+          throw new AuthoringError(`${where} ${problem} ${advice}`, { anchor: 'machines' });
+        }
         if (Object.hasOwn(namedLogicsOf(at), src)) continue;
         const logic = logicOf(at, src);
         if (logic === undefined)
@@ -69,6 +77,11 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   };
   walk(machine, '');
   return found;
+}
+
+/** `true` for the ID that XState gives to an invoke without one: its position in its state. */
+function isDefaultId(id: string, { id: state, invoke }: LiveNode): boolean {
+  return invoke.some((_, index) => id === `${index}.${state}`);
 }
 
 // XState would replace one actor by the other.

@@ -44,6 +44,8 @@ export interface LiveNode {
   readonly history: false | 'shallow' | 'deep';
   readonly order: number;
   readonly states: { readonly [key: string]: LiveNode };
+  /** As the author wrote it. */
+  readonly config: { readonly states?: object };
   readonly invoke: readonly LiveInvoke[];
   readonly after: readonly { readonly eventType: string }[];
   readonly transitions: ReadonlyMap<string, unknown>;
