@@ -1,11 +1,13 @@
 /** Runs an XState machine as a saga, with client steps and effects as actor logic. */
 export {
   machineSaga,
+  type AsksOption,
   type MachineProblem,
   type MachineSaga,
   type MachineSagaOptions,
   type ResultOption,
 } from './machine/machine-saga.ts';
+export type { StateAsk } from './machine/asked-states.ts';
 export { elicit, type ElicitLogic, type ElicitLogicOptions } from './author/elicit.ts';
 export { elicitUrl, type ElicitUrlLogicOptions } from './author/elicit-url.ts';
 export { sample, type SampleLogicOptions } from './author/sample.ts';

@@ -24,7 +24,7 @@ const drive = (machine: AnyStateMachine): Drive =>
 /** States that go on to a last one. */
 const regionTo = (last: object): object => ({
   initial: 'open',
-  states: { open: { on: { next: 'last' } }, last },
+  states: { open: { after: { 60_000: 'last' } }, last },
 });
 
 describe('a machine between two requests', () => {
@@ -453,7 +453,7 @@ describe('a machine between two requests', () => {
   it('rejects a machine that may end without an output at once', () => {
     const config = {
       initial: 'open',
-      states: { open: { on: { next: 'paid' } }, paid: { type: 'final' } },
+      states: { open: { after: { 60_000: 'paid' } }, paid: { type: 'final' } },
     };
     const make = (more: object): unknown =>
       machineSaga(

@@ -5,7 +5,7 @@ import { remindAll, remindEveryone } from './loops.ts';
 import { browseOrders, listOrders } from './paging.ts';
 import { planTrip, vote } from './parallel.ts';
 import { report } from './tasks.ts';
-import { expenseSaga, parcelSaga, refundSaga, refunds } from './xstate.ts';
+import { checkoutSaga, expenseSaga, parcelSaga, refundSaga, refunds, sent } from './xstate.ts';
 
 // #region parallel
 it('asks both questions in one turn', async () => {
@@ -141,4 +141,16 @@ it('makes the result of a machine without an output from its last snapshot', asy
   expect(delivered.result).toBe('The parcel is delivered, after 1 tries.');
   const returned = await asks.on.elicit('ring', { approved: false }).run();
   expect(returned.result).toBe('The parcel is returned, after 2 tries.');
+});
+
+it('asks in a state of a machine that waits for an event, until the event leaves the state', async () => {
+  const asks = testSaga(checkoutSaga, { input: { order: 'A1', cents: 4_000 } });
+  sent.clear();
+  const paid = await asks.on
+    .elicit('review', { next: 'change', cents: 3_000 })
+    .on.elicit('review@2', { next: 'pay' })
+    .run();
+  expect(paid.result).toBe('Order A1 is charged.');
+  expect([...sent.values()]).toEqual(['3000 cents']);
+  expect((await asks.refuse.elicit('review').run()).result).toBe('Order A1 is cancelled.');
 });

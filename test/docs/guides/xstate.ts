@@ -142,3 +142,67 @@ export const parcelSaga = machineSaga(
   parcel,
 );
 // #endregion result
+
+/** A machine of a shop, with events that its pages send. */
+const checkout = setup({
+  types: {
+    input: {} as { order: string; cents: number },
+    context: {} as { order: string; cents: number },
+    events: {} as { type: 'CONFIRM' } | { type: 'CANCEL' } | { type: 'CHANGE'; cents: number },
+  },
+  actors: {
+    charge: step(({ input, idempotencyKey }: StepContext<{ cents: number }>) => {
+      sent.set(idempotencyKey, `${input.cents} cents`);
+    }),
+  },
+}).createMachine({
+  id: 'checkout',
+  context: ({ input }) => input,
+  initial: 'review',
+  states: {
+    review: {
+      on: {
+        CONFIRM: 'charging',
+        CANCEL: 'cancelled',
+        CHANGE: { actions: assign({ cents: ({ event }) => event.cents }) },
+      },
+    },
+    charging: {
+      invoke: { id: 'charge', src: 'charge', input: ({ context }) => context, onDone: 'charged' },
+    },
+    charged: { type: 'final' },
+    cancelled: { type: 'final' },
+  },
+});
+
+// #region asks
+const Review = z.object({
+  next: z.enum(['pay', 'stop', 'change']),
+  cents: z.int().positive().optional(),
+});
+
+export const checkoutSaga = machineSaga(
+  {
+    name: 'checkout',
+    version: '1',
+    input: z.object({ order: z.string(), cents: z.int() }),
+    asks: {
+      review: {
+        ask: elicit({
+          message: ({ input: cents }: { input: number }) => `Pay ${cents / 100} EUR?`,
+          schema: Review,
+        }),
+        input: ({ context }) => context.cents,
+        onAnswer: ({ answer: { next, cents }, send }) => {
+          if (next === 'pay') send({ type: 'CONFIRM' });
+          if (next === 'stop') send({ type: 'CANCEL' });
+          if (next === 'change' && cents !== undefined) send({ type: 'CHANGE', cents });
+        },
+        onError: ({ send }) => send({ type: 'CANCEL' }),
+      },
+    },
+    result: ({ value, context }) => `Order ${context.order} is ${value}.`,
+  },
+  checkout,
+);
+// #endregion asks

@@ -10,6 +10,8 @@ import { Promises } from '../effects/promises.ts';
 import { Waits, type WaitsOptions } from '../effects/waits.ts';
 import type { Restored } from '../record/restore-record.ts';
 import { inStates } from '../adapter/xstate-nodes.ts';
+import { askAgain } from './asked-states.ts';
+import type { AskedState } from '../model/machine-options.ts';
 import { isIn, survey, type Survey } from '../adapter/survey.ts';
 
 /** Options of a run. */
@@ -17,6 +19,8 @@ export interface MachineRunOptions
   extends
     Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt'>,
     Pick<WaitsOptions, 'program' | 'stored' | 'state'> {
+  /** States that are asked while they are active. */
+  readonly asked: readonly AskedState[];
   /** Called if an interrupted run of this turn may have continued differently. */
   readonly diverged: () => void;
   /** Time by which delays wait for the answers of the turn, in milliseconds. */
@@ -38,6 +42,7 @@ export class MachineRun {
 
   readonly #runtime: Runtime;
   readonly #passesTime: boolean;
+  readonly #asked: readonly AskedState[];
   readonly #turn: TurnClock;
   /** Time of the machine. */
   readonly #clock: LaggingClock;
@@ -53,6 +58,7 @@ export class MachineRun {
     this.#started = root;
     this.#runtime = runtime;
     this.#passesTime = options.passesTime;
+    this.#asked = options.asked;
     this.#turn = new TurnClock(runtime);
     this.#turn.begin();
     this.#clock = new LaggingClock(() => runtime.time.now());
@@ -162,6 +168,7 @@ export class MachineRun {
         this.#fire(next);
         continue;
       }
+      askAgain(this.root, this.#asked);
       this.effects.startDue();
       const seen = survey(this.root);
       this.waits.startDue(seen.waits);

@@ -1,4 +1,4 @@
-import type { AnyStateMachine, InputFrom, OutputFrom, SnapshotFrom } from 'xstate';
+import type { AnyActorLogic, AnyStateMachine, InputFrom, OutputFrom, SnapshotFrom } from 'xstate';
 import {
   saga,
   type BodyInput,
@@ -17,6 +17,7 @@ import {
 import { needsStore } from '../effects/machine-effects.ts';
 import { logicsOf } from './list-logics.ts';
 import { withOutput } from './machine-output.ts';
+import { withAsks, type StateAsk } from './asked-states.ts';
 import { machineProgram } from './machine-program.ts';
 import type { MachineProgramOptions, MigrationSource } from '../model/machine-options.ts';
 import type { MigratedState } from '../model/machine-state.ts';
@@ -62,6 +63,18 @@ export interface ResultOption<M extends AnyStateMachine, O extends Schema | unde
    * the final state that was reached.
    */
   readonly result: (end: SnapshotFrom<M>) => BodyResult<O>;
+}
+
+/** Option for a machine that waits for events from outside, in `A`: its states with their logics. */
+export interface AsksOption<
+  M extends AnyStateMachine,
+  A extends { readonly [state: string]: AnyActorLogic },
+> {
+  /**
+   * States that wait for events from outside, by their names (`paying.confirming` for a state in a
+   * state), with who is asked for the event. `'internal'`: another part of the machine sends it.
+   */
+  readonly asks?: { readonly [state in keyof A]: StateAsk<M, A[state]> | 'internal' };
 }
 
 /** The option `result`, which a machine with a fitting output may leave out. */
@@ -119,12 +132,17 @@ export function machineSaga<
   O extends Schema | undefined = undefined,
   Reuse extends 'ok' | undefined = undefined,
   CommitEach extends boolean | undefined = false,
+  A extends { readonly [state: string]: AnyActorLogic } = {},
 >(
-  options: MachineSagaOptions<I, O> & ResultOf<M, O> & StoreOptions<Reuse, CommitEach>,
+  options: MachineSagaOptions<I, O> &
+    AsksOption<M, A> &
+    ResultOf<M, O> &
+    StoreOptions<Reuse, CommitEach>,
   machine: M & MachineProblem<M, I>,
 ): MachineSaga<I, O> & StoreNeed<never, Reuse, CommitEach> {
   assertKnownOptions('machineSaga', Object(options).name, options, {
     ...sagaOptionNames,
+    asks: true,
     drift: true,
     migrate: true,
     result: true,
@@ -132,6 +150,7 @@ export function machineSaga<
   // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers
   // for a replay.
   const {
+    asks = {},
     drift = 'compatible',
     migrate,
     result,
@@ -156,7 +175,8 @@ export function machineSaga<
       { anchor: 'machines' },
     );
   }
-  const served = result === undefined ? withOutput(name, machine) : machine;
+  const told = result === undefined ? withOutput(name, machine) : machine;
+  const { machine: served, asked } = withAsks(name, told, asks);
   const logics = logicsOf(served);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));
   const names = new Map(
@@ -170,6 +190,7 @@ export function machineSaga<
       {
         name,
         machine: served,
+        asked,
         result: result as MachineProgramOptions['result'],
         onMismatch: base.onMismatch,
         drift,

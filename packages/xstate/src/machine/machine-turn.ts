@@ -11,7 +11,8 @@ import {
   type Runtime,
 } from '@mcp-saga/core/program';
 import { inStates } from '../adapter/xstate-nodes.ts';
-import { makeRoot } from '../adapter/xstate-actors.ts';
+import { makeRoot, orderedNodes } from '../adapter/xstate-actors.ts';
+import { eventsOf } from './asked-states.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { definitionOf } from '../record/definition-hash.ts';
 import { MachineStuck } from '../model/errors.ts';
@@ -118,6 +119,7 @@ export class MachineTurn {
     const grace = isAnswered ? answerGraceMs + 1 : 0;
     const run = new MachineRun(made, this.#runtime, {
       program: this.#options,
+      asked: this.#options.asked,
       ledger: this.#ledger,
       stored: openWaits(this.#head, this.#ledger),
       state: this.#state,
@@ -197,7 +199,9 @@ export class MachineTurn {
     run.catchUp();
     const due = this.#dueOf(run, seen);
     if (asks.length === 0 && due === undefined) {
-      throw new MachineStuck(this.#options.name, inStates(run.root.getSnapshot().value));
+      const end = run.root.getSnapshot();
+      const events = orderedNodes(end).flatMap(eventsOf);
+      throw new MachineStuck(this.#options.name, inStates(end.value), [...new Set(events)]);
     }
     const now = this.#runtime.time.now();
     if (this.#questions.answeredHere > 0) this.#noteDiverged();

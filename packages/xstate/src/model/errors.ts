@@ -18,10 +18,14 @@ export class MachineRefused extends SagaError {
 export class MachineStuck extends SagaError {
   declare readonly code: 'machine_stuck';
 
-  constructor(saga: string, state: string) {
+  /** @param events - events that the state waits for */
+  constructor(saga: string, state: string, events: readonly string[]) {
+    const advice =
+      events.length === 0
+        ? 'Add the missing transition, or an actor that sends the event.'
+        : `It waits for ${events.join(', ')}: say with the option \`asks\` who sends it.`;
     super(
-      `Saga '${saga}' is stuck in ${state}, without a pending step, effect, or delay. Add the missing transition, or an actor ` +
-        'that sends the event.',
+      `Saga '${saga}' is stuck in ${state}, without a pending step, effect, or delay. ${advice}`,
       { code: 'machine_stuck', public: false },
     );
     this.name = 'MachineStuck';

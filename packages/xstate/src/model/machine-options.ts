@@ -10,10 +10,20 @@ export interface MigrationSource {
   readonly incompatibilities: readonly string[];
 }
 
+/** State of a machine that is asked while it is active. */
+export interface AskedState {
+  /** ID of the state in the machine. */
+  readonly nodeId: string;
+  /** ID of the actor that asks, which is the ID of the step. */
+  readonly stepId: string;
+}
+
 /** Options of a machine program. */
 export interface MachineProgramOptions {
   readonly name: string;
   readonly machine: AnyStateMachine;
+  /** States that are asked while they are active. */
+  readonly asked: readonly AskedState[];
   /** Makes the result from the last snapshot. Undefined: the output of the machine. */
   readonly result: ((end: LiveSnapshot) => unknown) | undefined;
   readonly onMismatch: 'fail' | 'compensate';
