@@ -35,8 +35,8 @@ export interface MachineSagaOptions<
    */
   readonly drift?: 'compatible' | 'refuse';
   /**
-   * Converts the state of a running saga for the changed machine. Must be pure, since it can be
-   * called again. An error, or a returned state that does not fit, is a mismatch: under
+   * Converts the state of a running saga for the changed machine: one that does not fit, or one of
+   * another `version` of the machine. Must be pure, since it can be called again. An error, or a returned state that does not fit, is a mismatch: under
    * `onMismatch: 'fail'`, nothing is undone.
    */
   readonly migrate?: (state: MigratedState, from: MigrationSource) => MigratedState;

@@ -11,6 +11,8 @@ export interface MachineRecord {
   readonly v: StateValue;
   /** Context, if not empty. */
   readonly c?: unknown;
+  /** Keys that the initial context has by a condition, and that this context never had. */
+  readonly a?: readonly string[];
   /** IDs of the states that history states remember. */
   readonly h?: { readonly [id: string]: readonly string[] };
   /**

@@ -5,6 +5,8 @@ export interface MachineState {
   /** Active states. */
   readonly value: StateValue;
   readonly context: { readonly [key: string]: unknown };
+  /** Keys that the initial context has by a condition, and that this context never had. */
+  readonly absent?: readonly string[];
   /** IDs of the states that history states remember. */
   readonly history?: { readonly [id: string]: readonly string[] };
   /** IDs of completed active states. XState does not take their `onDone` again. */

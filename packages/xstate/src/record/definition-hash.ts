@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
+import { contextKeysOf } from './context-keys.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { logicOf, namedLogicsOf, nodesOf, rootOf, xstateMajor } from '../adapter/xstate-nodes.ts';
 
@@ -6,16 +7,24 @@ const hashes = /* @__PURE__ */ new WeakMap<AnyStateMachine, string>();
 
 /**
  * Returns a short hash of a machine's definition: states with types and histories, invokes, delays,
- * child machines, and version. Descriptions, guards, and actions can change while sagas are
- * running.
+ * keys of the initial context, and child machines; and behind a dot, one of its version, if it has
+ * any. Descriptions, guards, and actions can change while sagas are running.
  */
 export function definitionOf(machine: AnyStateMachine): string {
   let hash = hashes.get(machine);
   if (hash === undefined) {
-    hash = hashOf(JSON.stringify([xstateMajor, describe(machine, [])]));
+    const { version } = machine;
+    hash =
+      hashOf(JSON.stringify([xstateMajor, describe(machine, [])])) +
+      (version === undefined ? '' : `.${hashOf(version)}`);
     hashes.set(machine, hash);
   }
   return hash;
+}
+
+/** Returns the part of a definition that tells the version of the machine. */
+export function versionIn(definition: string): string | undefined {
+  return definition.split('.')[1];
 }
 
 function describe(machine: AnyStateMachine, above: readonly AnyStateMachine[]): unknown {
@@ -37,7 +46,8 @@ function describe(machine: AnyStateMachine, above: readonly AnyStateMachine[]): 
     if (logic === undefined) return [src];
     return isMachine(logic) ? [src, describe(logic, [...above, machine])] : [src, kindOf(logic)];
   });
-  return [machine.version ?? null, nodes, actors];
+  const version = above.length === 0 ? null : (machine.version ?? null);
+  return [version, nodes, actors, contextKeysOf(machine)];
 }
 
 /**

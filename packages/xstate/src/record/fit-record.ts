@@ -1,6 +1,6 @@
 import { toClientStep } from '@mcp-saga/core/program';
 import type { StepWatch } from '../model/live-actor.ts';
-import { definitionOf } from './definition-hash.ts';
+import { definitionOf, versionIn } from './definition-hash.ts';
 import { MachineMismatch, MachineRefused } from '../model/errors.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import type { SagaRecord } from '../model/machine-record.ts';
@@ -43,8 +43,12 @@ function fittingRecord(options: MachineProgramOptions, record: SagaRecord): Saga
   const definition = definitionOf(machine);
   if (record.d === definition) return record;
   const incompatibilities = findIncompatibilities(machine, record);
-  if (incompatibilities.length === 0 && drift === 'compatible') return { ...record, d: definition };
-  const told = incompatibilities.length === 0 ? ['the definition has changed'] : incompatibilities;
+  const isRaised = versionIn(record.d) !== versionIn(definition);
+  const fits = incompatibilities.length === 0;
+  // An author who has raised the version of the machine knows what its state must become.
+  if (fits && drift === 'compatible' && !(isRaised && migrate !== undefined))
+    return { ...record, d: definition };
+  const told = fits ? ['the definition has changed'] : incompatibilities;
   if (migrate === undefined) throw new MachineMismatch(name, told);
   let migrated: SagaRecord;
   let left: readonly string[];

@@ -17,6 +17,7 @@ import type {
   SagaRecord,
   TimerRecord,
 } from '../model/machine-record.ts';
+import { missingKeys } from './context-keys.ts';
 import { fitsOrder } from './stored-state-order.ts';
 
 /**
@@ -56,6 +57,7 @@ function findInMachine(
   }
   return [
     ...found,
+    ...findInContext(machine, record, path),
     ...findInCompletion(root, nodes, record),
     ...lostHistory,
     ...findInChildren(machine, nodes, record, timers, path),
@@ -84,6 +86,17 @@ function findInValue(node: LiveNode, value: StateValue): string[] {
   }
   if (node.type === 'history') found.push(`the state '${node.id}' is a history now`);
   return found;
+}
+
+function findInContext(
+  machine: AnyStateMachine,
+  { c: context, a: absent = [] }: MachineRecord,
+  path: string,
+): readonly string[] {
+  const where = path === '' ? 'the context' : `the context of '${path}'`;
+  return missingKeys(machine, context)
+    .filter((key) => !absent.includes(key))
+    .map((key) => `${where} has no '${key}', which the initial context has now`);
 }
 
 // XState checks for completion when it enters a final state, and not when it restores one.

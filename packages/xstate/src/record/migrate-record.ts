@@ -34,9 +34,10 @@ export function toMigratedRecord(returned: MigratedState, definition: string): S
 
 function checkMachine(state: unknown, place: string): void {
   check(isPlainObject(state), place, 'an object');
-  const { value, context, history, completed, order, children, ended } = state;
+  const { value, context, absent, history, completed, order, children, ended } = state;
   checkValue(value, `${place}.value`);
   check(isPlainObject(context), `${place}.context`, 'an object');
+  check(absent === undefined || isTexts(absent), `${place}.absent`, 'a list of keys');
   check(completed === undefined || isTexts(completed), `${place}.completed`, 'a list of state IDs');
   check(history === undefined || isPlainObject(history), `${place}.history`, 'an object');
   for (const [id, remembered] of Object.entries(history ?? {})) {
@@ -132,11 +133,11 @@ export function toMachineState({ m, t = [] }: SagaRecord): MigratedState {
 }
 
 function machineState(record: MachineRecord): MachineState {
-  const { v, c = {}, h, o, f, k = {} } = record;
+  const { v, c = {}, a, h, o, f, k = {} } = record;
   return {
     value: v,
     context: c as MachineState['context'],
-    ...present({ history: h, completed: f }),
+    ...present({ absent: a, history: h, completed: f }),
     ...(o === undefined
       ? {}
       : { order: { of: JSON.stringify(v), positions: o } satisfies StateOrder }),
@@ -168,13 +169,13 @@ function fromMachineState(state: MigratedState, definition: string): SagaRecord 
 }
 
 function machineRecord(state: MachineState): MachineRecord {
-  const { value, context, history, completed, children } = state;
+  const { value, context, absent, history, completed, children } = state;
   const order = state.order as StateOrder | undefined;
   const { ended } = state as { readonly ended?: NonNullable<MachineRecord['s']> };
   return {
     v: value,
     ...(Object.keys(context).length === 0 ? {} : { c: context }),
-    ...present({ h: history }),
+    ...present({ a: absent, h: history }),
     ...(order?.of === JSON.stringify(value) ? { o: order.positions } : {}),
     ...present({ f: completed }),
     ...(Object.keys(children).length === 0 ? {} : { k: mapValues(children, childRecord) }),

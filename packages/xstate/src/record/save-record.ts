@@ -31,6 +31,7 @@ import type {
   TimerRecord,
 } from '../model/machine-record.ts';
 import { childrenOf, isIn, pathOf } from '../adapter/survey.ts';
+import { missingKeys } from './context-keys.ts';
 
 /** Returns the stored facts of a pending step, without the input. */
 export type StepFacts = (actor: LiveActor) => Pick<ActiveStepRecord, 'r' | 'e' | 'w'>;
@@ -104,6 +105,8 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
     .filter(hasOnDone)
     .map(({ id }) => id);
   const invokes = invokesOf(nodes);
+  const { machine } = snapshot;
+  const absent = machine === undefined ? [] : missingKeys(machine, context);
   const children = childrenOf(actor).map((child) => [
     child.id,
     saveChild(child, invokes.get(child.id), factsOf),
@@ -111,6 +114,7 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   return {
     v: value,
     ...(isPlainObject(context) && Object.keys(context).length === 0 ? {} : { c: context }),
+    ...(absent.length === 0 ? {} : { a: absent }),
     ...(history.length === 0
       ? {}
       : { h: Object.fromEntries(history) as NonNullable<MachineRecord['h']> }),
