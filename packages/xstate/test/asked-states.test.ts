@@ -210,8 +210,7 @@ describe('a state that waits for an event from outside', () => {
               link: 'accept',
               deliver: ({ url }) => void urls.push(url),
             }),
-            onAnswer: ({ answer: { approved }, send }) =>
-              send({ type: approved ? 'YES' : 'NO' } as never),
+            onAnswer: ({ answer: { approved }, send }) => send({ type: approved ? 'YES' : 'NO' }),
           },
         },
       },

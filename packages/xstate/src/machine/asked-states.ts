@@ -186,7 +186,7 @@ function askedConfig(
     on: {
       ...state.on,
       [againType(stepId)]: {
-        actions: spawnChild(src as never, { id: stepId, input: inputOf } as never),
+        actions: spawnChild(src as never, { id: stepId, input: inputOf }),
       },
     },
   };

@@ -21,8 +21,12 @@ export function withOutput(name: string, machine: AnyStateMachine): AnyStateMach
     const states = silent.map(({ key }) => `'${key}'`).join(', ');
     throw withoutResult(name, ` in ${states}`, 'Give each final state an `output`, or:');
   }
-  const output = ({ event }: { readonly event: DoneStateEvent }): unknown => event.output;
-  return createMachine({ ...config, output } as never, implementations as never);
+  return createMachine({ ...config, output: outputOfState } as never, implementations as never);
+}
+
+/** Output of the root: what XState gives it of the final state that was reached. */
+function outputOfState({ event }: { readonly event: DoneStateEvent }): unknown {
+  return event.output;
 }
 
 function withoutResult(name: string, where: string, advice: string): AuthoringError {

@@ -51,7 +51,7 @@ const mostReads = 1_000;
 function standIn(reads: { left: number }): object {
   const count = (): void => {
     reads.left -= 1;
-    if (reads.left < 0) throw new RangeError('The stand-in was read too often.');
+    if (reads.left < 0) throw new Error('The stand-in was read too often.');
   };
   const value: object = new Proxy(() => undefined, {
     get: (_, key) => {
