@@ -148,10 +148,13 @@ export function readTimeline(
 }
 
 /** `true` if the saga has passed a pivot, and can only continue. */
-export function isPastPivot({ saga, program }: OpenSaga): boolean {
+export function isPastPivot({
+  saga,
+  program: { timeline } = {},
+}: Pick<OpenSaga, 'saga'> & { readonly program: Reader | undefined }): boolean {
   return (
-    program !== undefined &&
-    readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
+    timeline !== undefined &&
+    readTimeline({ timeline }, saga.state.program).some(({ kind }) => kind === 'pivot')
   );
 }
 

@@ -3,7 +3,8 @@ import { present, type Runtime, type StepEvent, withoutKeys } from '@mcp-saga/co
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { runtimeOutside } from '../outside/tickets/runtime-outside.ts';
 import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
-import { endOfLife, roundOf } from '../token/sealed-saga.ts';
+import { isPastPivot } from '../token/resolve-program.ts';
+import { abandonedAt, endOfLife, roundOf } from '../token/sealed-saga.ts';
 import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import { type HostParts, mayHaveUndos } from '../settings/host-parts.ts';
@@ -50,8 +51,7 @@ export function turnRuntime(
     saga: {
       id: sagaId,
       generation: state.generation,
-      // A queue has as many cancel tokens as it takes.
-      ...(holder.kind === 'nobody' ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
+      ...present({ lifeEndsAt: lifeEndOf(host, request) }),
       room: roomMeter(host, newest),
       checkResult: async (returned) => {
         const result = await checkedResult(program, returned);
@@ -153,6 +153,27 @@ export function turnRuntime(
     },
     limits: { suggestedTokenBytes: host.limits.maxTokenBytes / 4, ...host.limits },
   };
+}
+
+/**
+ * End of the lifetime of a saga, after which a wait would have no token (ms since the epoch).
+ * Undefined for an abandoned saga past its pivot: it has to go on, and gets as many messages as that
+ * takes. An interrupted turn may pass the pivot.
+ */
+function lifeEndOf(
+  { limits, timing }: HostParts,
+  { holder, program, saga, before }: RuntimeRequest,
+): number | undefined {
+  const { claims } = saga;
+  const end = endOfLife(limits, claims);
+  // The token of a saga that goes on without its client lives until its next message.
+  const isAbandoned = timing.clock() >= abandonedAt(claims) || claims.exp > end;
+  const goesOn =
+    holder.kind === 'nobody' ||
+    (holder.kind === 'queue' &&
+      isAbandoned &&
+      (before !== undefined || isPastPivot({ saga, program })));
+  return goesOn ? undefined : end;
 }
 
 /** `true` once a key was derived without a promise: then a key is derived when a step reads it. */

@@ -6,6 +6,7 @@ import {
   elicit,
   generateKey,
   info,
+  pivot,
   memoryStore,
   poll,
   race,
@@ -359,6 +360,39 @@ describe('a client beside the queue', () => {
     expect(await world.host.resume(token, yes('sure'))).toMatchObject({ result: 'got true' });
     expect(keys).toEqual([keys[0], keys[0]]);
   });
+
+  it.each([
+    ['its start', 0],
+    ['its start', 8 * 24 * hour],
+    ['an answer', 0],
+    ['an answer', 8 * 24 * hour],
+  ])(
+    '[E5] [E8] goes on past its pivot after a kill in %s, although the queue is late by %i ms',
+    async (request, late) => {
+      const did: string[] = [];
+      const world = queued(
+        order(function* () {
+          if (request === 'an answer') yield* elicit('sure', { message: 'Sure?', schema: Ok });
+          yield* step('look', async () => {
+            did.push('look');
+            if (did.length === 1) await new Promise(() => undefined);
+          });
+          yield* pivot('booked');
+          yield* step('charge', () => void did.push('charge'));
+          yield* sleep(1_500);
+          yield* step('thank', () => void did.push('thank'));
+        }),
+      );
+      const begun = world.host.start('order', {}, { idempotencyKey: 'one' });
+      // The process dies in the step.
+      if (request === 'an answer')
+        void world.host.resume(suspended(await begun).token, yes('sure'));
+      await expect.poll(() => did).toEqual(['look']);
+      world.clock.now += late;
+      expect(await world.drain()).toMatchObject({ status: 'ended' });
+      expect(did).toEqual(['look', 'look', 'charge', 'thank']);
+    },
+  );
 
   it('[W4] reads each page by a request of its own', async () => {
     const did: string[] = [];
