@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { bundlePrograms } from './bundle.ts';
 import { ways } from './clients/ways.ts';
 import { Crowd, type CrowdFigures } from './crowd.ts';
-import { judge, type CallReport, type CancelReport, type EarlyRows } from './judge.ts';
+import { judge, type CallReport, type DeliveryReport, type EarlyRows } from './judge.ts';
 import { Monkey, type MonkeyFigures } from './monkey.ts';
 import { Outside, type OutsideReport } from './outside/outside.ts';
 import { startProcess } from './processes.ts';
@@ -41,9 +41,10 @@ export interface Chaos {
   readonly proxy: ProxyFigures;
   readonly provider: Faults;
   readonly ledger: LedgerRows;
-  /** Ledger from before the queue cancelled what was left behind. */
+  /** Ledger from before the queue delivered the messages of the sagas that were left behind. */
   readonly early: EarlyRows;
-  readonly cancelled: readonly CancelReport[];
+  /** Deliveries of these messages, in their order. */
+  readonly deliveries: readonly DeliveryReport[];
   readonly outside: OutsideReport;
   /** Numbers of rejected tokens, by internal reason. */
   readonly rejected: Readonly<Record<string, number>>;
@@ -53,7 +54,7 @@ const names = ['A', 'B', 'C', 'D'];
 const mostSkew = 4_000;
 /** Calls in flight for each client that leaves its saga to other people. */
 const visitorShare = 6;
-// After the expiry of all tokens, except for cancel tokens, which live a month longer.
+// After the expiry of all tokens, except for messages of the queue, which live a month longer.
 const nextWeek = 8 * 24 * 60 * 60 * 1000;
 
 /** Runs 200 sagas while processes die, sockets are cut, and keys change. Then judges the result. */
@@ -152,13 +153,13 @@ export async function chaos({
       OUTSIDE_OFFSET: offset,
     });
     ends.push(() => drain.kill());
-    const cancelled = await deliverAll(drain.url, async () => (await provider.ledger()).queued);
+    const deliveries = await deliverAll(drain.url, provider);
     const drained = await outside.drained();
     const { faults, ...ledger } = await provider.ledger();
     return {
       problems: [
         ...(haveEnded ? [] : [`Fewer than ${calls} calls ended among the faults.`]),
-        ...judge({ ...ledger, ...drained, calls: crowd.reports, cancelled, early }),
+        ...judge({ ...ledger, ...drained, calls: crowd.reports, deliveries, early }),
       ],
       calls: crowd.reports,
       crowd: crowd.figures(),
@@ -167,7 +168,7 @@ export async function chaos({
       provider: faults,
       ledger,
       early,
-      cancelled,
+      deliveries,
       outside: drained,
       rejected,
     };
@@ -185,50 +186,58 @@ function after(ms: number): Promise<void> {
   });
 }
 
-/** Delivers all messages of the queue as if they were due, including new ones. */
-async function deliverAll(
-  url: URL,
-  queued: () => Promise<readonly QueuedRow[]>,
-): Promise<readonly CancelReport[]> {
-  const reports: CancelReport[] = [];
-  const known = new Set<string>();
-  for (;;) {
-    const left = (await queued()).filter(({ cancelToken }) => !known.has(cancelToken));
-    if (left.length === 0) return reports;
+/** Rounds of deliveries after which a message is never done. */
+const mostRounds = 300;
+
+/**
+ * Delivers all messages of the queue, and those that they lead to. The clock of the process moves on
+ * to their times between two rounds, so that no turn runs meanwhile.
+ */
+async function deliverAll(url: URL, provider: Provider): Promise<readonly DeliveryReport[]> {
+  const reports: DeliveryReport[] = [];
+  for (let round = 1; ; round += 1) {
+    const { queued } = await provider.ledger();
+    if (queued.length === 0) return reports;
+    if (round > mostRounds) {
+      const ids = queued.map(({ sagaId }) => sagaId);
+      throw new Error(`Messages of the queue are never done, of ${ids.join(', ')}`);
+    }
+    const now = Math.max(...queued.map(({ at }) => at));
+    const left = [...queued];
     const worker = async (): Promise<void> => {
       for (let row = left.pop(); row !== undefined; row = left.pop()) {
-        known.add(row.cancelToken);
-        reports.push(await delivered(url, row));
+        reports.push(await delivered(url, row, now));
+        await provider.post('/queue/delivered', row);
       }
     };
     await Promise.all(Array.from({ length: 16 }, worker));
-  }
-}
-
-// 75 s: a turn of the drain may leave a token that is valid a minute later.
-const mostDeliveries = 300;
-
-/** Delivers a message until the response says that it is done. */
-async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<CancelReport> {
-  for (let times = 1; ; times += 1) {
-    const response = await fetch(new URL('/cancel', url), {
-      method: 'POST',
-      body: JSON.stringify({ cancelToken }),
-    });
-    const answer = (await response.json()) as CancelAnswer;
-    const { status, reason = '', compensated = [], uncompensated = [] } = answer;
-    if (status !== 'later') return { sagaId, status, compensated, uncompensated };
-    if (times === mostDeliveries)
-      throw new Error(`A message of the queue is never done: ${reason}`);
+    // A lease of a dead process ends by the clock of the store, which does not move on.
     await after(250);
   }
 }
 
-interface CancelAnswer {
-  readonly status: CancelReport['status'] | 'later';
+// 75 s: longer than any lease.
+const mostDeliveries = 300;
+
+/** Delivers a message until its delivery does not fail. */
+async function delivered(url: URL, row: QueuedRow, now: number): Promise<DeliveryReport> {
+  const { sagaId, turn, token } = row;
+  for (let times = 1; ; times += 1) {
+    const response = await fetch(new URL('/deliver', url), {
+      method: 'POST',
+      body: JSON.stringify({ message: { sagaId, turn, token }, now }),
+    });
+    const answer = (await response.json()) as DeliveryAnswer;
+    const { status, reason = '' } = answer;
+    if (status !== 'later') return { sagaId, status, reason };
+    if (times === mostDeliveries) throw new Error(`A message of the queue always fails: ${reason}`);
+    await after(250);
+  }
+}
+
+interface DeliveryAnswer {
+  readonly status: DeliveryReport['status'] | 'later';
   readonly reason?: string;
-  readonly compensated?: readonly string[];
-  readonly uncompensated?: readonly string[];
 }
 
 function ignore(): void {

@@ -12,14 +12,14 @@ export function toTable({
   provider,
   ledger,
   early,
-  cancelled,
+  deliveries,
   outside,
   rejected,
 }: Chaos): string {
   const sum = (rows: readonly { readonly asked: number }[]): number =>
     rows.reduce((total, { asked }) => total + asked, 0);
-  const count = (status: string): number =>
-    cancelled.filter((report) => report.status === status).length;
+  const left = [...new Map(deliveries.map((report) => [report.sagaId, report.status])).values()];
+  const count = (status: string): number => left.filter((one) => one === status).length;
   const { effects, undos } = ledger;
   const { closed, undone } = closedConnections(calls, early);
   const cuts = proxy['cut before'] + proxy['cut during'] + proxy['cut after'];
@@ -35,14 +35,14 @@ export function toTable({
     '',
     `processes   ${monkey.kills} servers killed and restarted, ${monkey.deployed} with the new release; ${monkey.rotations} rotations of keys`,
     `services    provider killed ${monkey.providerKills} times, out of order ${monkey.outages} times; database killed ${monkey.databaseCrashes} times, stopped ${monkey.databasePauses} times`,
-    `named       ${namedTurns({ calls, cancelled, ledger })} purchases by their interrupted turn`,
+    `named       ${namedTurns({ calls, ledger })} purchases by their interrupted turn`,
     `requests    ${proxy.requests}: ${cuts} cut, ${proxy.delay} delayed, ${proxy.reorder} overtaken, ${
       proxy.duplicate + proxy['duplicate late']
     } duplicated, ${proxy['no answer']} met a process that died; ${crowd.restarts} calls made anew`,
     `polls       ${proxy.polls} requests without answers, ${proxy['copied poll']} copied late`,
     `closed      ${closed} connections while a user was asked: ${undone} sagas undone before the queue came`,
     `provider    asked ${sum(effects)} times, ${effects.length} effects; asked ${sum(undos)} times, ${undos.length} undos; ${provider.late} answers late, ${provider.dropped} lost, ${provider.failed} errors`,
-    `left behind ${cancelled.length} in the queue: ${count('failed')} undone, ${count('completed')} ended, ${count('refused')} had gone on`,
+    `left behind ${left.length} in the queue, with ${deliveries.length} deliveries: ${count('ended')} ended, ${count('outdated')} had gone on`,
     ...outsideRows(outside, ledger),
     `rejected    ${Object.entries(rejected)
       .map(([reason, times]) => `${reason} ${times}`)
@@ -74,19 +74,12 @@ function outsideRows(
 }
 
 /** The number of purchases whose uncompensated steps include a whole interrupted turn. */
-function namedTurns({
-  calls,
-  cancelled,
-  ledger,
-}: Pick<Chaos, 'calls' | 'cancelled' | 'ledger'>): number {
-  const labels = [
-    ...ledger.uncompensated,
-    ...cancelled.flatMap(({ uncompensated }) => uncompensated),
-  ];
+function namedTurns({ calls, ledger }: Pick<Chaos, 'calls' | 'ledger'>): number {
   const told = calls
     .filter(({ text }) => /'turn \d+'/.test(text))
     .map(({ text }) => `turn ${purchaseIn(text)}`);
-  return new Set([...labels.filter((label) => label.startsWith('turn ')), ...told]).size;
+  const named = ledger.uncompensated.filter((label) => label.startsWith('turn '));
+  return new Set([...named, ...told]).size;
 }
 
 /** Reasons for rejected calls, with their counts. */
@@ -100,7 +93,7 @@ function refusals(calls: Chaos['calls']): readonly string[] {
 }
 
 /** Lists all evidence about the purchase in a problem. */
-export function toStory(problem: string, { calls, cancelled, ledger, outside }: Chaos): string {
+export function toStory(problem: string, { calls, deliveries, ledger, outside }: Chaos): string {
   const name = purchaseIn(problem);
   if (name === undefined) return '';
   const [, sagaId] = name.split(':');
@@ -110,7 +103,7 @@ export function toStory(problem: string, { calls, cancelled, ledger, outside }: 
     ...ledger.notes.filter(({ purchase }) => purchase === name),
     ...outside.answers.filter(({ purchase }) => purchase === name),
     ...calls.filter(({ asked, text }) => asked.includes(name) || text.includes(name)),
-    ...cancelled.filter((report) => report.sagaId === sagaId),
+    ...deliveries.filter((report) => report.sagaId === sagaId),
   ];
   return lines.map((line) => `  ${JSON.stringify(line)}`).join('\n');
 }

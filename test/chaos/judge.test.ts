@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, type CallReport, type CancelReport, type Evidence } from './judge.ts';
+import { judge, type CallReport, type DeliveryReport, type Evidence } from './judge.ts';
 import type { EffectRow, Kind, UndoRow } from './provider/ledger.ts';
 
 const effect = (purchase: string, kind: Kind, key = `${kind} of ${purchase}`): EffectRow => ({
@@ -29,13 +29,11 @@ const call = (ending: CallReport['ending'], text: string): CallReport => ({
   isNamed: false,
 });
 
-const cancel = (change: Partial<CancelReport> = {}): CancelReport => ({
-  sagaId: 's',
-  status: 'failed',
-  compensated: [],
-  uncompensated: [],
-  ...change,
-});
+const delivery = (
+  sagaId: string,
+  status: DeliveryReport['status'],
+  reason = '',
+): DeliveryReport => ({ sagaId, status, reason });
 
 const bought = (['charge', 'ship', 'thank'] as const).map((kind) => effect('buy:1', kind));
 const failed = "The call was declined. Undone: 'charge' (charge buy:2).";
@@ -43,7 +41,7 @@ const uncompensated = "It failed. Not undone, and left as it is: 'charge' (charg
 
 /**
  * Valid evidence: one completed purchase, one undone, one with uncompensated steps, and one that
- * the queue cancels.
+ * the queue undoes.
  */
 const sound: Evidence = {
   effects: [
@@ -77,7 +75,7 @@ const sound: Evidence = {
     { ...call('refused', 'Error: Invalid or expired sagaToken'), isHonest: false },
     call('vanished', ''),
   ],
-  cancelled: [cancel({ compensated: ['room trip:4'] }), cancel({ status: 'refused' })],
+  deliveries: [delivery('4', 'waiting'), delivery('5', 'outdated'), delivery('4', 'ended')],
 };
 
 const eightClosed = Array.from({ length: 8 }, (_, index): CallReport => ({
@@ -231,9 +229,19 @@ describe('the judge', () => {
       'charge for buy:2 is said to be undone, and stands',
     ],
     [
-      'an undo that the queue was told of, and that was none',
+      'a saga that the queue ended, and did not undo',
       { undos: sound.undos.filter(({ purchase }) => purchase !== 'trip:4') },
-      'room for trip:4 is said to be undone, and stands',
+      'trip:4 is half done: room stands',
+    ],
+    [
+      'a saga that waits for a message that the queue does not have',
+      { deliveries: [...sound.deliveries, delivery('6', 'ended'), delivery('6', 'waiting')] },
+      'The saga 6 waits for a message',
+    ],
+    [
+      'a message that its own host refuses',
+      { deliveries: [...sound.deliveries, delivery('6', 'refused', 'expired')] },
+      'A message of the saga 6 was refused: expired',
     ],
     [
       'something that is not sold',
@@ -274,12 +282,10 @@ describe('the judge', () => {
     expect(judge({ ...sound, effects, uncompensated: ['turn buy:9'] })).toEqual([]);
   });
 
-  it('accepts effects that the queue reported as uncompensated', () => {
+  it('accepts effects that the operator was told of as uncompensated', () => {
     const effects = [...sound.effects, effect('trip:6', 'charge'), effect('trip:6', 'room')];
     const undos = [...sound.undos, undo('trip:6', 'room')];
-    const cancelled = [...sound.cancelled, cancel({ uncompensated: ['charge trip:6'] })];
     expect(judge({ ...sound, effects, undos })).toHaveLength(1);
-    expect(judge({ ...sound, effects, undos, cancelled })).toEqual([]);
     expect(judge({ ...sound, effects, undos, uncompensated: ['charge trip:6'] })).toEqual([]);
   });
 });

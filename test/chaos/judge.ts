@@ -1,3 +1,4 @@
+import type { DeliveryResult } from '@mcp-saga/server/stores';
 import { isTurn, labelOf, labelOfAll } from './provider/label.ts';
 import type { EffectRow, Kind, UndoRow } from './provider/ledger.ts';
 import type { Tool } from './clients/way.ts';
@@ -27,23 +28,23 @@ export interface CallReport {
   readonly isNamed: boolean;
 }
 
-/** Outcome of a saga that the queue cancels. */
-export interface CancelReport {
+/** Result of a delivery of the queue. */
+export interface DeliveryReport {
   readonly sagaId: string;
-  /** `refused`: its token was already used, because the saga continued or has ended. */
-  readonly status: 'failed' | 'completed' | 'refused';
-  readonly compensated: readonly string[];
-  /** Labels of the uncompensated steps. */
-  readonly uncompensated: readonly string[];
+  /** `refused`: the host does not accept the message, which it has sent itself. */
+  readonly status: DeliveryResult['status'] | 'refused';
+  /** Reason of a refusal. */
+  readonly reason: string;
 }
 
 /** All evidence. Only the provider's ledger proves which effects ran. */
 export interface Evidence extends OutsideEvidence {
-  /** Uncompensated steps reported to the queue. */
+  /** Uncompensated steps reported to the operator. */
   readonly uncompensated: readonly string[];
   readonly calls: readonly CallReport[];
-  readonly cancelled: readonly CancelReport[];
-  /** Ledger from before the queue cancelled what was left behind. */
+  /** Deliveries of the queue until it is empty, in their order. */
+  readonly deliveries: readonly DeliveryReport[];
+  /** Ledger from before the queue delivered the messages of the sagas that were left behind. */
   readonly early: EarlyRows;
 }
 
@@ -100,14 +101,10 @@ interface Purchase {
  * steps.
  */
 export function judge(evidence: Evidence): readonly string[] {
-  const { effects, undos, uncompensated, calls, cancelled } = evidence;
+  const { effects, undos, uncompensated, calls, deliveries } = evidence;
   const purchases = grouped(effects, undos);
   const told = calls.filter(({ ending }) => ending === 'failed').map(({ text }) => text);
-  const named = new Set([
-    ...uncompensated,
-    ...told.flatMap(uncompensatedIn),
-    ...cancelled.flatMap((report) => report.uncompensated),
-  ]);
+  const named = new Set([...uncompensated, ...told.flatMap(uncompensatedIn)]);
   return [
     ...calls.flatMap(unended),
     ...judgeOutside(evidence),
@@ -119,9 +116,7 @@ export function judge(evidence: Evidence): readonly string[] {
     ...calls.flatMap(startedTwice),
     ...calls.flatMap(({ refused }) => refused.flatMap((name) => doneThough(name, purchases))),
     ...unnoticed(calls, evidence.early),
-    ...cancelled.flatMap(({ compensated }) =>
-      compensated.flatMap((label) => notUndone(label, purchases)),
-    ),
+    ...undelivered(deliveries),
   ];
 }
 
@@ -272,6 +267,19 @@ export function closedConnections(
   const closed = calls.flatMap((call) => call.closed).flatMap((name) => purchases.get(name) ?? []);
   const undone = closed.filter((purchase) => standingOf(purchase).length === 0);
   return { closed: closed.length, undone: undone.length };
+}
+
+/** Finds refused messages, and sagas that the queue was told to wait for, without a message. */
+function undelivered(deliveries: readonly DeliveryReport[]): readonly string[] {
+  const last = new Map(deliveries.map((report) => [report.sagaId, report]));
+  return [
+    ...deliveries
+      .filter(({ status }) => status === 'refused')
+      .map(({ sagaId, reason }) => `A message of the saga ${sagaId} was refused: ${reason}.`),
+    ...[...last.values()]
+      .filter(({ status }) => status === 'waiting')
+      .map(({ sagaId }) => `The saga ${sagaId} waits for a message that the queue does not have.`),
+  ];
 }
 
 /** Finds effects that are reported as undone, but are still in place. */

@@ -7,7 +7,9 @@ import {
   SagaError,
   sample,
   step,
+  type QueueMessage,
   type SagaCaller,
+  type SagaQueue,
   type Json,
   type StepAnswer,
 } from '@mcp-saga/server';
@@ -132,7 +134,7 @@ const answer: fc.Arbitrary<StepAnswer> = fc.oneof(
   fc.record({ stepId: fc.constantFrom('way', 'judge', `${mark}-step`), result: json }),
 );
 
-/** What a client may do with the tokens it has. */
+/** What a client may do with the tokens it has, and the queue with its newest message. */
 const action = fc.oneof(
   {
     weight: 6,
@@ -144,6 +146,7 @@ const action = fc.oneof(
   fc.constant({ do: 'mangle' } as const),
   fc.constant({ do: 'other' } as const),
   fc.constant({ do: 'cancel' } as const),
+  fc.constant({ do: 'deliver' } as const),
 );
 
 /** Runs that reach each end, independent of random choices. */
@@ -157,6 +160,8 @@ const everywhere: [
   ]),
   [{ argument: mark, actions: [{ do: 'mangle' }, { do: 'other' }, resume(refused)] }],
   [{ argument: mark, actions: [{ do: 'cancel' }] }],
+  [{ argument: mark, actions: [{ do: 'deliver' }] }],
+  [{ argument: mark, actions: [resume(toWay('go')), { do: 'deliver' }, { do: 'deliver' }] }],
 ];
 
 /** All that an exporter gets of the spans. */
@@ -186,14 +191,29 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
         const secrets = new Set<string>([keys.slice(keys.indexOf(':') + 1)]);
         let now = 1_760_000_000_000;
         const clock = (): number => (now += 5);
+        const messages: { readonly message: QueueMessage; readonly at: number }[] = [];
+        const queue: SagaQueue = {
+          send: (message, at) => {
+            secrets.add(message.token);
+            messages.push({ message, at });
+          },
+        };
+        const deliver = async (): Promise<object> => {
+          const { message, at } = messages.at(-1) ?? {};
+          if (message === undefined || at === undefined) throw new Error('There is no message.');
+          now = Math.max(now, at);
+          const delivery = await host.deliver(message);
+          outcomes.add(`delivery: ${delivery.status}`);
+          return delivery;
+        };
         const host = hostOf([secretive(secrets)], {
           telemetry: openTelemetry({ tracerProvider: traced.provider }),
           store: memoryStore({ clock }),
+          queue,
           testing: { clock, sleep: async () => undefined },
           services: { secret: `${mark}-services` },
           auth: { principal: (info) => info as { subject: string; client: string } },
           hooks: {
-            onSuspended: ({ cancelToken }) => void secrets.add(cancelToken),
             onReject: () => undefined,
             onTurn: () => undefined,
             onError: () => undefined,
@@ -225,6 +245,7 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
             mangle: () => host.resume(alterEnd(token), last, { caller }),
             other: () => host.resume(token, last, { caller: 'anonymous' }),
             cancel: () => host.cancel(token, { caller, reason: `${mark}-reason` }),
+            deliver,
           };
           await quietly(acts[next.do]());
         }
@@ -262,6 +283,7 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
       'undecryptable',
       'principal',
       'TypeError',
+      'delivery: ended',
     ]),
   );
 });

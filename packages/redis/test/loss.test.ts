@@ -10,7 +10,6 @@ import {
   type SagaHostOptions,
   type SagaStore,
   type StepAnswer,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -21,6 +20,7 @@ import {
   type RedisServer,
 } from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
+import { recordingQueue, type Sent } from '../../server/test/queue/queued.ts';
 import { accept, decline } from './support/order.ts';
 import { patient } from '../../../test/support/patience.ts';
 import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
@@ -46,14 +46,18 @@ describeWithRedis('after Redis has lost its data', () => {
     readonly hostOf: (options?: Partial<SagaHostOptions>) => SagaHost;
     /** The effects, with their idempotency keys. */
     readonly did: string[];
-    readonly suspensions: SuspendedSagaFacts[];
+    /** The messages of the queue. */
+    readonly sent: Sent[];
+    /** The uncompensated steps of each saga that has ended. */
+    readonly settled: unknown[];
     /** Makes the provider fail from here on. */
     readonly failing: { now: boolean };
   }
 
   function shop(): Shop {
     const did: string[] = [];
-    const suspensions: SuspendedSagaFacts[] = [];
+    const queue = recordingQueue();
+    const settled: unknown[] = [];
     const failing = { now: false };
     const Ok = z.object({ ok: z.boolean() });
     const order = saga({ name: 'order', version: '1' }, function* () {
@@ -81,23 +85,30 @@ describeWithRedis('after Redis has lost its data', () => {
         name: 'shop',
         testing: { environment: 'production' },
         store: redisStore(redis, patient),
+        queue,
         ...options,
         hooks: {
           onTurn: () => undefined,
           onError: () => undefined,
           onReject: () => undefined,
-          onSuspended: (facts) => void suspensions.push(facts),
+          onSettled: ({ uncompensated }) => void settled.push(uncompensated),
         },
       });
-    return { hostOf, did, suspensions, failing };
+    return { hostOf, did, sent: queue.sent, settled, failing };
   }
 
   /** A store that is not told the time of its host. */
   const untold = (): SagaStore =>
     storeWithGuard(
-      (guard) => ({ begin: ({ now: _now, ...claim }) => guard.begin(claim) }),
+      (guard) => ({
+        begin: ({ now: _now, ...claim }) => guard.begin(claim),
+        claim: (key, expiresAt) => guard.claim(key, expiresAt),
+      }),
       redisStore(redis, patient),
     );
+
+  /** The last message of the queue. */
+  const newest = (sent: readonly Sent[]): Sent => sent.at(-1) as Sent;
 
   const token = async (host: SagaHost, from: string, answers: StepAnswer[]): Promise<string> =>
     suspended(await host.resume(from, answers)).token;
@@ -165,8 +176,8 @@ describeWithRedis('after Redis has lost its data', () => {
     expect(did).toHaveLength(1);
   });
 
-  it('[T13] [E8] a late queue message cancels a continued saga after a data loss', async () => {
-    const { hostOf, did, suspensions } = shop();
+  it('[T13] [E8] a late queue message ends a continued saga after a data loss', async () => {
+    const { hostOf, did, sent, settled } = shop();
     let ahead = 0;
     const hosts = {
       testing: { clock: () => Date.now() + ahead },
@@ -175,23 +186,25 @@ describeWithRedis('after Redis has lost its data', () => {
     const host = hostOf(hosts);
     const { token: first } = suspended(await host.start('order', {}));
     const second = await token(host, first, accept('sure'));
+    const { message: older } = newest(sent);
     await token(host, second, accept('ship'));
+    const effects = [...did];
     ahead = 3 * hour;
-    const older = suspensions[1]?.cancelToken ?? '';
-    await expect(host.cancel(older)).rejects.toThrow(TokenRefused);
+    expect(await host.deliver(older)).toMatchObject({ status: 'outdated' });
+    expect(did).toEqual(effects);
     await redis.flushall();
-    expect(await host.cancel(older)).toMatchObject({
-      compensated: [{ stepId: 'charge' }],
-      uncompensated: [],
-    });
-    expect(did.at(-1)).toBe('refund');
+    expect(await host.deliver(older)).toMatchObject({ status: 'ended' });
+    // The message knows nothing of the later step.
+    expect(did).toEqual([...effects, 'refund']);
+    expect(settled).toEqual([[]]);
   });
 
   it('[T13] [E8] `rejectIssuedBefore` rejects older tokens, and the queue undoes their sagas', async () => {
-    const { hostOf, did, suspensions } = shop();
+    const { hostOf, did, sent, settled } = shop();
     const host = hostOf();
     const { token: first } = suspended(await host.start('order', {}));
     const second = await token(host, first, accept('sure'));
+    const { message } = newest(sent);
     await redis.flushall();
     let ahead = 1;
     const careful = hostOf({
@@ -203,12 +216,14 @@ describeWithRedis('after Redis has lost its data', () => {
       await expect(careful.resume(older, accept('ship'))).rejects.toThrow(TokenRefused);
       await expect(careful.cancel(older)).rejects.toThrow(TokenRefused);
     }
+    // Too early, the queue undoes nothing either.
+    expect(await careful.deliver(message)).toMatchObject({ status: 'waiting' });
     expect(did).toHaveLength(1);
     ahead = 3 * hour;
-    expect(await careful.cancel(suspensions.at(-1)?.cancelToken ?? '')).toMatchObject({
-      compensated: [{ stepId: 'charge' }],
-    });
+    expect(await careful.deliver(message)).toMatchObject({ status: 'ended' });
+    expect(did).toHaveLength(2);
     expect(did.at(-1)).toBe('refund');
+    expect(settled).toEqual([[]]);
   });
 
   it('[T13] a store without data rejects its tasks as unknown', async () => {

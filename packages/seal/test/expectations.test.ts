@@ -17,7 +17,6 @@ import {
 const skew = 30_000;
 const purposes: readonly Purpose[] = [
   'token',
-  'cancel',
   'response',
   'handle',
   'blob',
@@ -162,7 +161,7 @@ describe.each(implementations)('sealed claims, %s', (implementation) => {
   // The header has the key ID and the saga ID: the claims do not repeat them.
   it.each([
     ['opened', {}],
-    ['purpose', { purpose: 'cancel' }],
+    ['purpose', { purpose: 'handle' }],
     ['audience', { audience: 'another' }],
   ] as const)('[T6] lead to %s for %j, even with a valid key', async (reason, inside) => {
     const token = await forge({ inside });

@@ -41,7 +41,7 @@ describe.each(implementations)('any JWE library, beside %s', (implementation) =>
 
   it('[T3] does not open a token with the key of the ring, nor with a key of another purpose', async () => {
     const token = await sealer.seal('token', sid, claimsWith(), streams);
-    const other = await deriveTokenKey(testKey, { ...binding, purpose: 'cancel' });
+    const other = await deriveTokenKey(testKey, { ...binding, purpose: 'handle' });
     await expect(compactDecrypt(token, testKey)).rejects.toThrow(errors.JWEDecryptionFailed);
     await expect(compactDecrypt(token, other)).rejects.toThrow(errors.JWEDecryptionFailed);
   });

@@ -16,7 +16,6 @@ import {
 
 const purposes: readonly Purpose[] = [
   'token',
-  'cancel',
   'response',
   'handle',
   'blob',
@@ -122,7 +121,7 @@ describe.each(implementations)('sealing, %s', (implementation) => {
     const ids = Array.from({ length: 150 }, () => sealer.newSagaId());
     const tokens = await Promise.all(
       ids.flatMap((id) =>
-        (['token', 'cancel'] as const).map(async (purpose) => ({
+        (['token', 'handle'] as const).map(async (purpose) => ({
           id,
           purpose,
           token: await sealer.seal(purpose, id, claimsWith(), []),

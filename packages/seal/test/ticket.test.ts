@@ -27,7 +27,7 @@ describe.each(pairs)('a ticket, $from and $to', ({ from, to }) => {
       { bytes: 'question', compress: false },
     ]);
     const [, , nonce, , tag] = ticket.split('.');
-    expect([nonce, tag]).toEqual(['wQahzjHs2ZIW6vX3', 'tjKmObjLhQP_zjxmTEF0LA']);
+    expect([nonce, tag]).toEqual(['AqfgNNPMN83rv0SA', '-A4Yb9Y47331BJPFx9Fu7A']);
   });
 
   it('has another nonce for any other content', async () => {

@@ -91,17 +91,11 @@ export type { KeysOption } from '@mcp-saga/seal';
 export { createSagaHost, type SagaHost } from './saga-host.ts';
 export type { AttachOptions } from './mcp/attach.ts';
 export type { McpServerLike } from './mcp/sdk.ts';
-export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from './wire/errors.ts';
+export { NeedsMissing, SagaHostError, type SagaHostErrorCode } from './wire/errors.ts';
 export type { Principal, PrincipalOption, SagaCaller } from './model/caller.ts';
 export type { KeySource, RateLimitFacts, SagaHostOptions, Sampling } from './model/host-options.ts';
 export type { HostLimits } from './model/host-limits.ts';
-export type {
-  HostHooks,
-  Rejection,
-  SettledSagaFacts,
-  SuspendedSagaFacts,
-  TurnFacts,
-} from './model/hooks.ts';
+export type { HostHooks, Rejection, SettledSagaFacts, TurnFacts } from './model/hooks.ts';
 export { memoryQueue } from './queue/memory-queue.ts';
 export type { QueueMessage, SagaQueue } from './model/queue-types.ts';
 export { memoryStore } from './store/memory-store.ts';

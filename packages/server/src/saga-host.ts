@@ -57,20 +57,11 @@ export interface SagaHost {
   resume(token: string, answers?: readonly StepAnswer[], request?: HostRequest): Promise<SagaTurn>;
   /**
    * Ends a saga and undoes its steps within this request. Requires a store, or `reuse: 'ok'`. A store
-   * rejects tokens that the client has used with answers. A cancel token of `onSuspended` needs no
-   * caller. Hosts with a `queue` need neither.
-   *
-   * With a cancel token, a saga past its pivot continues instead: through retries, waits, and
-   * polls, until the saga ends or only the client could continue it. If that takes longer than
-   * `limits.turnBudget`, or the next wait is longer than `limits.maxHold`, `cancel` throws
-   * `NotEnded`. A queue that redelivers its message after an error then ends the saga.
+   * rejects tokens that the client has used with answers.
    * @throws SagaHostError `cancel_not_offered`; `no_progress` if two turns record nothing
-   * @throws SagaHostError `guard_down`, `keys_down`, `busy`, `clock_behind`, `version_gone`:
-   * deliver the message again
-   * @throws NotEnded if the saga is still running past its pivot: deliver the message again after
-   * `retryAfterMs`
-   * @throws ReplayMismatch if the code does not match the journal: deliver the message again after
-   * a rollback
+   * @throws SagaHostError `guard_down`, `keys_down`, `busy`, `clock_behind`, `version_gone`: the
+   * token stays good
+   * @throws ReplayMismatch if the code does not match the journal: the token stays valid
    * @throws TokenRefused if the token is invalid, or was used with answers
    */
   cancel(token: string, request?: CancelHostRequest): Promise<SagaTurn>;

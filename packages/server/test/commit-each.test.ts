@@ -15,6 +15,7 @@ import { setup } from 'xstate';
 import { start as startTime, testClock, tickingClock, type TestClock } from './fixtures/clock.ts';
 import { accept, hostOf, suspended, type TestHost } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { recordingQueue, type Sent } from './queue/queued.ts';
 import { coreOf } from '../src/saga-host.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
 import { restartLog } from '../../../test/support/known-logs.ts';
@@ -266,10 +267,11 @@ describe('a saga with commitEach', () => {
     expect(did).toEqual([]);
   });
 
-  test('[E8] is undone from its last commit if its client does not return', async () => {
+  test('[E8] is continued from its last commit by a queue, and undone if its client does not return', async () => {
     expectLogs(restartLog);
     const did: string[] = [];
-    const facts: { readonly turn: number; readonly cancelToken: string }[] = [];
+    const shipKeys = new Set<string>();
+    const queue = recordingQueue();
     const clock = testClock();
     const store = memoryStore({ clock });
     const aborting = new AbortController();
@@ -277,27 +279,32 @@ describe('a saga with commitEach', () => {
       yield* charge(did);
       yield* step(
         'ship',
-        () => {
+        ({ idempotencyKey }) => {
           did.push('ship');
+          shipKeys.add(idempotencyKey);
           aborting.abort();
         },
         { compensate: () => void did.push('recall') },
       );
-      yield* step('thank', () => void did.push('thank'));
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
       return 'done';
     });
-    const hooks = {
-      onTurn: () => undefined,
-      onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
-    };
-    const { host } = hostOf(leaves, { store, starts, clock, hooks });
-    const { token } = suspended(await host.start('order', {}));
+    const hooks = { onTurn: () => undefined };
+    const { host } = hostOf(leaves, { store, starts, clock, hooks, queue });
+    const { token, sagaId } = suspended(await host.start('order', {}));
     await expect(host.resume(token, [], { signal: aborting.signal })).rejects.toThrow('aborted');
-    expect(facts.map(({ turn }) => turn)).toEqual([1, 2]);
-    clock.now += 3 * hour;
-    // The turn in which it shipped was never kept: it is brought to its end first.
-    const end = await host.cancel(facts.at(-1)?.cancelToken ?? '');
-    expect(end).toMatchObject({ compensated: [{ stepId: 'ship' }, { stepId: 'charge' }] });
+    // Of the first turn, of its request, and of the commit.
+    expect(queue.sent.map(({ message }) => message.turn)).toEqual([1, 1, 2]);
+    const next = async () => {
+      const { message, at } = queue.sent.at(-1) as Sent;
+      clock.now = at;
+      return await host.deliver(message);
+    };
+    // The turn in which it shipped was never kept: it runs to its end, with the same keys.
+    expect(await next()).toMatchObject({ status: 'waiting', sagaId });
+    expect(did).toEqual(['charge', 'ship', 'ship']);
+    expect(shipKeys.size).toBe(1);
+    expect(await next()).toEqual({ status: 'ended', sagaId });
     expect(did).toEqual(['charge', 'ship', 'ship', 'recall', 'refund']);
   });
 

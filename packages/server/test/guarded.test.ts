@@ -14,12 +14,12 @@ import {
   type Program,
   type Saga,
   type SagaTurn,
-  type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
 import { storeGuard } from '../src/internal.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
+import { recordingQueue, type Sent } from './queue/queued.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
 import { restartLog } from '../../../test/support/known-logs.ts';
 
@@ -159,12 +159,14 @@ describe('a guard', () => {
     expect(await host.resume(token, answer(true))).toMatchObject({ result: 'paid' });
   });
 
-  it('[E8] [T13] stores a finished saga for as long as a token can cancel it', async () => {
+  it('[E8] [T13] stores a finished saga for as long as a message can end it', async () => {
     let time = 1_000_000;
-    const undone: string[] = [];
-    let facts: SuspendedSagaFacts | undefined;
+    const did: string[] = [];
+    const queue = recordingQueue();
     const book = saga({ name: 'book', version: '1' }, function* () {
-      yield* step('book', () => 1, { compensate: () => void undone.push('book') });
+      yield* step('book', () => void did.push('book'), {
+        compensate: () => void did.push('release'),
+      });
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return 'booked';
     });
@@ -173,15 +175,18 @@ describe('a guard', () => {
       testing: { clock: () => time },
       store: memoryStore({ clock: () => time }),
       limits: { maxLifetime: 60_000 },
-      hooks: { ...hooks, onSuspended: (suspended) => void (facts = suspended) },
+      queue,
     });
-    const { token } = waiting(await host.start('book', {}));
+    const { token, sagaId } = waiting(await host.start('book', {}));
+    const { message: ending, at } = queue.sent.at(-1) as Sent;
     await host.resume(token, answer(true));
-    for (const wait of [facts?.cancelAfter ?? 0, (facts?.cancelAfter ?? 0) + 29 * 24 * 3_600_000]) {
-      time = wait;
-      await expect(host.cancel(facts?.cancelToken ?? '')).rejects.toThrow(TokenRefused);
+    for (const late of [0, 29 * 24 * 3_600_000]) {
+      time = at + late;
+      expect(await host.deliver(ending)).toEqual({ status: 'outdated', sagaId });
+      for (const { message } of queue.sent)
+        expect((await host.deliver(message)).status).not.toBe('waiting');
     }
-    expect(undone).toEqual([]);
+    expect(did).toEqual(['book']);
   });
 
   it('[T13] removes a used token and its response when the token has expired', async () => {
@@ -208,7 +213,10 @@ describe('a guard', () => {
     await expect(host.resume(one.token, answer(false))).rejects.toThrow(TokenRefused);
   });
 
-  it('[E8] reports a suspended saga only if its turn counts', async () => {
+  it.each([
+    ['an ended', false],
+    ['a suspended', true],
+  ])('[E8] tells the queue of %s saga only if its turn counts', async (_, asks) => {
     let time = 1_000_000;
     const told: string[] = [];
     const begun = deferred<() => void>();
@@ -219,27 +227,32 @@ describe('a guard', () => {
         runs += 1;
         if (runs === 1) await new Promise<void>((resolve) => begun.resolve(resolve));
       });
-      yield* step('more', () => 1);
+      if (asks) yield* elicit('sure', { message: 'Sure?', schema: Ok });
       return 'done';
     });
     const host = hostOf({
       sagas: [slow],
       testing: { clock: () => time },
       store: memoryStore({ clock: () => time }),
-      hooks: {
-        ...hooks,
-        onSuspended: ({ turn }) => void told.push(`suspended ${turn}`),
-        onSettled: () => void told.push('settled'),
+      queue: {
+        send: ({ turn }) => void told.push(`message of turn ${turn}`),
+        remove: () => void told.push('no message'),
       },
+      hooks: { ...hooks, onSettled: () => void told.push('settled') },
     });
     const { token } = waiting(await host.start('slow', {}));
     const late = host.resume(token, answer(true));
     const release = await begun.promise;
     time += 60_000;
-    expect(await host.resume(token, answer(true))).toMatchObject({ result: 'done' });
+    const { status } = await host.resume(token, answer(true));
+    expect(status).toBe(asks ? 'suspended' : 'completed');
+    // A message of the turn that waits for its client, and one of each request that begins the next.
+    const begins = Array<string>(3).fill('message of turn 1');
+    const counted = asks ? ['message of turn 2'] : ['settled', 'no message'];
+    expect(told).toEqual([...begins, ...counted]);
     release();
     await expect(late).rejects.toMatchObject({ code: 'busy' });
-    expect(told).toEqual(['suspended 1', 'settled']);
+    expect(told).toEqual([...begins, ...counted]);
   });
 
   it('[R3] guards a saga whose version is gone, whatever the newer version declares', async () => {

@@ -17,12 +17,12 @@ import {
   TurnAborted,
   type Saga,
   type SagaTurn,
-  type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
 import type { Command } from '@mcp-saga/core';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
+import type { Sent } from './queue/queued.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
 import { restartLog, rejectionLog } from '../../../test/support/known-logs.ts';
 import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
@@ -422,20 +422,23 @@ describe('cancel', () => {
     const other = waiting(await guarded.start('plain', {}));
     expect(await guarded.cancel(other.token)).toMatchObject({ status: 'failed' });
   });
+});
 
-  it('[E8] by a delayed queue undoes one of ten sagas, and the other nine finish', async () => {
-    expectLogs(rejectionLog('not_yet_valid'), rejectionLog('undecryptable'));
+describe('a queue', () => {
+  it('[E8] undoes the one of ten sagas that its client has left, and the other nine finish', async () => {
+    expectLogs(rejectionLog('undecryptable'));
     let time = 1_000_000;
     const clock = () => time;
     const { ledger, order } = shop();
-    const queue = new Map<string, SuspendedSagaFacts>();
+    // The latest message of each saga.
+    const stored = new Map<string, Sent>();
     const host = hostOf({
       sagas: [order],
       store: memoryStore({ clock }),
       testing: { clock },
-      hooks: {
-        onSuspended: (suspended) => void queue.set(suspended.sagaId, suspended),
-        onSettled: ({ sagaId }) => void queue.delete(sagaId),
+      queue: {
+        send: (message, at) => void stored.set(message.sagaId, { message, at }),
+        remove: (sagaId) => void stored.delete(sagaId),
       },
     });
     for (let index = 0; index < 10; index += 1) {
@@ -443,16 +446,19 @@ describe('cancel', () => {
       const two = waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
       if (index !== 4) await host.resume(two.token, [{ stepId: 'review', result: accept }]);
     }
-    expect(queue.size).toBe(1);
-    const [left] = [...queue.values()] as [SuspendedSagaFacts];
-    await expect(host.cancel(left.cancelToken)).rejects.toThrow(TokenRefused);
-    time = left.cancelAfter;
-    expect(await host.cancel(left.cancelToken)).toMatchObject({
-      compensated: [{ stepId: 'charge' }],
-    });
-    expect(queue.size).toBe(0);
+    expect(stored.size).toBe(1);
+    const [{ message, at }] = [...stored.values()] as [Sent];
+    const { sagaId } = message;
+    // A message that comes too early undoes nothing, and comes again.
+    expect(await host.deliver(message)).toEqual({ status: 'waiting', sagaId, at });
+    expect(ledger).not.toContain('refund');
+    const again = stored.get(sagaId) as Sent;
+    expect(again.at).toBe(at);
+    time = at;
+    expect(await host.deliver(again.message)).toEqual({ status: 'ended', sagaId });
+    expect(stored.size).toBe(0);
     expect(ledger.filter((line) => line === 'refund')).toHaveLength(1);
-    await expect(host.resume(left.cancelToken, [])).rejects.toThrow(TokenRefused);
+    await expect(host.resume(message.token, [])).rejects.toThrow(TokenRefused);
   });
 });
 

@@ -10,13 +10,13 @@ import {
   type SagaHostOptions,
   type StepAnswer,
   type Steps,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import type { SagaGuard } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
 import { start as startTime, testClock } from './fixtures/clock.ts';
 import { hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { recordingQueue, type Sent } from './queue/queued.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
 import { restartLog } from '../../../test/support/known-logs.ts';
 import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
@@ -264,7 +264,7 @@ test('[E1] [T11] does not ship after a refund by the token limit, even if the re
 test('[E8] [T11] the queue undoes a saga over the token limit if its process and its client are gone', async () => {
   expectLogs(/'large' failed in turn 3.*token_too_large/);
   const did: string[] = [];
-  const facts: SuspendedSagaFacts[] = [];
+  const queue = recordingQueue();
   const clock = testClock();
   const store = memoryStore({ clock });
   const large = saga({ name: 'large', version: '1' }, function* () {
@@ -277,9 +277,10 @@ test('[E8] [T11] the queue undoes a saga over the token limit if its process and
     hostOf(large, {
       store: storeWithGuard(change, store),
       clock,
-      hooks: { onSuspended: (told) => void facts.push(told), onError: () => undefined },
+      queue,
+      hooks: { onError: () => undefined },
     }).host;
-  const { token } = suspended(await hostFor().start('large', {}));
+  const { token, sagaId } = suspended(await hostFor().start('large', {}));
   // The process dies after it has stored the failure of the saga.
   let begun = 0;
   const dies = hostFor((guard) => ({
@@ -291,10 +292,14 @@ test('[E8] [T11] the queue undoes a saga over the token limit if its process and
   }));
   await expect(dies.resume(token, accepts)).rejects.toMatchObject({ code: 'guard_down' });
   expect(did).toEqual([]);
-  clock.now += 3 * hour;
-  expect(await hostFor().cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({
+  const { message, at } = queue.sent.at(-1) as Sent;
+  clock.now = at;
+  expect(await hostFor().deliver(message)).toEqual({ status: 'ended', sagaId });
+  expect(did).toEqual(['refund']);
+  expect(await hostFor().resume(token, accepts)).toMatchObject({
     status: 'failed',
     compensated: [{ stepId: 'charge' }],
+    uncompensated: [],
   });
   expect(did).toEqual(['refund']);
 });

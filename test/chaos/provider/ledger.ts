@@ -24,14 +24,16 @@ export interface UndoRow {
   readonly asked: number;
 }
 
-/** A message of the delayed queue, with the token that cancels the saga of an absent client. */
+/** A message of the delayed queue, which continues or ends the saga of an absent client. */
 export interface QueuedRow {
   readonly sagaId: string;
   readonly turn: number;
-  readonly cancelToken: string;
+  readonly token: string;
+  /** Earliest time of its delivery, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
-/** Message to the queue about an ended saga. */
+/** Report to the operator about an ended saga. */
 export interface Settled {
   readonly sagaId: string;
   /** Labels of uncompensated steps, which a person must repair. */
@@ -44,10 +46,10 @@ export interface LedgerRows {
   readonly undos: readonly UndoRow[];
   /** Messages that remain in the queue. */
   readonly queued: readonly QueuedRow[];
-  /** Uncompensated steps reported to the queue. */
+  /** Uncompensated steps reported to the operator. */
   readonly uncompensated: readonly string[];
   readonly notes: readonly NoteRow[];
-  /** IDs of the ended sagas reported to the queue. */
+  /** IDs of the ended sagas reported to the operator. */
   readonly settled: readonly string[];
 }
 
@@ -56,7 +58,8 @@ const schema = `
   CREATE TABLE IF NOT EXISTS undos (key TEXT PRIMARY KEY, effectKey TEXT, purchase TEXT, kind TEXT, asked INTEGER);
   CREATE INDEX IF NOT EXISTS undone ON undos (effectKey);
   CREATE TABLE IF NOT EXISTS uncompensated (label TEXT PRIMARY KEY);
-  CREATE TABLE IF NOT EXISTS queue (sagaId TEXT PRIMARY KEY, turn INTEGER, cancelToken TEXT, settled INTEGER);
+  CREATE TABLE IF NOT EXISTS settled (sagaId TEXT PRIMARY KEY);
+  CREATE TABLE IF NOT EXISTS queue (sagaId TEXT PRIMARY KEY, turn INTEGER, token TEXT, at INTEGER);
   CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, note TEXT, asked INTEGER);
 `;
 
@@ -96,23 +99,30 @@ export class Ledger {
     ]);
   }
 
-  /** Replaces the message of a saga, unless the stored one is newer or the saga has ended. */
-  suspended({ sagaId, turn, cancelToken }: QueuedRow): void {
+  /** Replaces the message of a saga, unless the stored one is newer. */
+  sent({ sagaId, turn, token, at }: QueuedRow): void {
     this.#database.run(
-      `INSERT INTO queue VALUES (?, ?, ?, 0) ON CONFLICT (sagaId)
-       DO UPDATE SET turn = excluded.turn, cancelToken = excluded.cancelToken WHERE excluded.turn >= turn`,
-      [sagaId, turn, cancelToken],
+      `INSERT INTO queue VALUES (?, ?, ?, ?) ON CONFLICT (sagaId)
+       DO UPDATE SET turn = excluded.turn, token = excluded.token, at = excluded.at WHERE excluded.turn >= turn`,
+      [sagaId, turn, token, at],
     );
   }
 
-  /** Removes the message of a saga, and stores its uncompensated steps. */
+  /** Removes a delivered message, unless another one has replaced it. */
+  delivered({ sagaId, token }: Pick<QueuedRow, 'sagaId' | 'token'>): void {
+    this.#database.run('DELETE FROM queue WHERE sagaId = ? AND token = ?', [sagaId, token]);
+  }
+
+  /** Removes the message of a saga that has ended. */
+  removed({ sagaId }: Pick<QueuedRow, 'sagaId'>): void {
+    this.#database.run('DELETE FROM queue WHERE sagaId = ?', [sagaId]);
+  }
+
+  /** Stores that a saga has ended, and its uncompensated steps. */
   settled({ sagaId, uncompensated }: Settled): void {
     for (const label of uncompensated)
       this.#database.run('INSERT OR IGNORE INTO uncompensated VALUES (?)', [label]);
-    this.#database.run(
-      `INSERT INTO queue VALUES (?, 0, '', 1) ON CONFLICT (sagaId) DO UPDATE SET settled = 1`,
-      [sagaId],
-    );
+    this.#database.run('INSERT OR IGNORE INTO settled VALUES (?)', [sagaId]);
   }
 
   /** Stores a note, unless its key is already stored. */
@@ -146,10 +156,10 @@ export class Ledger {
         ({ label }) => label,
       ),
       notes: this.notes(0),
-      settled: (
-        all('SELECT sagaId FROM queue WHERE settled = 1') as { readonly sagaId: string }[]
-      ).map(({ sagaId }) => sagaId),
-      queued: all('SELECT sagaId, turn, cancelToken FROM queue WHERE settled = 0') as QueuedRow[],
+      settled: (all('SELECT sagaId FROM settled') as { readonly sagaId: string }[]).map(
+        ({ sagaId }) => sagaId,
+      ),
+      queued: all('SELECT * FROM queue') as QueuedRow[],
     };
   }
 }

@@ -81,10 +81,16 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       }
       return;
     }
-    case '/queue/suspended':
-      ledger.suspended(body as QueuedRow);
+    case '/queue/sent':
+      ledger.sent(body as QueuedRow);
       break;
-    case '/queue/settled':
+    case '/queue/delivered':
+      ledger.delivered(body as QueuedRow);
+      break;
+    case '/queue/removed':
+      ledger.removed(body as QueuedRow);
+      break;
+    case '/settled':
       ledger.settled(body as Settled);
       break;
     case '/notes':

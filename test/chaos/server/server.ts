@@ -2,12 +2,7 @@
  * Server process: serves the sagas over HTTP, with sessions of both SDKs and without. It may be
  * killed at any time.
  */
-import {
-  createSagaHost,
-  TokenRefused,
-  type SagaStore,
-  type SuspendedSagaFacts,
-} from '@mcp-saga/server';
+import { createSagaHost, TokenRefused, type QueueMessage, type SagaStore } from '@mcp-saga/server';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
@@ -30,8 +25,8 @@ const { NAME = 'server', CLOCK_OFFSET = '0', RELEASE = 'new' } = process.env;
 
 const { store, isOutage } = await openStore();
 
-/** Notifies the queue, with retries while the queue is down. */
-async function queue(path: string, body: object): Promise<void> {
+/** Tells the queue or the operator, with retries while the provider is down, which has both. */
+async function tell(path: string, body: object): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await ask(path, body);
@@ -48,6 +43,9 @@ async function queue(path: string, body: object): Promise<void> {
  * writes omit the time.
  */
 const isDrain = NAME === 'drain';
+
+/** Offset of the clock. The drain moves its clock on to the times of its messages. */
+let offset = Number(CLOCK_OFFSET);
 
 const shared: SagaStore = {
   ...store,
@@ -73,15 +71,15 @@ const host = createSagaHost({
   // Half of the calls have a key. No purchase of the others may be made twice, either.
   anonymous: { starts: 'accept', tasks: 'accept', resumableRequests: 'accept' },
   starts: { unkeyed: 'handshake' },
-  testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
+  testing: { clock: () => Date.now() + offset, environment: 'production' },
+  // Delivers nothing before the end of the run.
+  queue: {
+    send: (message, at) => tell('/queue/sent', { ...message, at }),
+    remove: (sagaId) => tell('/queue/removed', { sagaId }),
+  },
   hooks: {
-    onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>
-      queue('/queue/suspended', { sagaId, turn, cancelToken }),
     onSettled: ({ saga, sagaId, uncompensated }) =>
-      queue('/queue/settled', {
-        sagaId,
-        uncompensated: labelsOf(uncompensated, `${saga}:${sagaId}`),
-      }),
+      tell('/settled', { sagaId, uncompensated: labelsOf(uncompensated, `${saga}:${sagaId}`) }),
     onReject: ({ reason, suppressed }) => onRejected(reason, 1 + suppressed),
     onTurn: () => undefined,
     onError,
@@ -105,24 +103,22 @@ const version1 = (): ServerV1 => {
 
 const stateless = createMcpHandler(version2);
 
-/** Handles deliveries of the queue. The proxy does not forward this path. */
-async function cancel(request: Request): Promise<Response> {
-  const { cancelToken } = (await request.json()) as { readonly cancelToken: string };
+/** A message of the queue, and the time to deliver it, in milliseconds since the epoch. */
+interface Delivered {
+  readonly message: QueueMessage;
+  readonly now: number;
+}
+
+/** Handles deliveries of the queue to the drain. The proxy does not forward this path. */
+async function deliver(request: Request): Promise<Response> {
+  const { message, now } = (await request.json()) as Delivered;
+  offset = Math.max(offset, now - Date.now());
   try {
-    const turn = await host.cancel(cancelToken);
-    if (turn.status !== 'failed') return Response.json({ status: turn.status });
-    const purchase = `${turn.saga}:${turn.sagaId}`;
-    const compensated = labelsOf(turn.compensated, purchase);
-    return Response.json({
-      status: 'failed',
-      compensated,
-      uncompensated: labelsOf(turn.uncompensated, purchase),
-    });
+    return Response.json(await host.deliver(message));
   } catch (error) {
-    if (error instanceof TokenRefused && error.reason !== 'not_yet_valid')
-      return Response.json({ status: 'refused' });
-    // The saga has not ended, another process runs it, or the token is of a turn of the drain, and
-    // valid a minute later: the message must be delivered again.
+    if (error instanceof TokenRefused)
+      return Response.json({ status: 'refused', reason: error.reason });
+    // The message must be delivered again.
     return Response.json({ status: 'later', reason: String(error) });
   }
 }
@@ -139,12 +135,12 @@ const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> =
     await version1().connect(transport);
     return transport;
   }, makeSessionId),
-  '/cancel': cancel,
+  '/deliver': deliver,
 };
 
 const outside = await startOutside({
   store: shared,
-  settle: (settled) => queue('/queue/settled', settled),
+  settle: (settled) => tell('/settled', settled),
   onError,
   onReject: onRejected,
 });

@@ -34,9 +34,9 @@ export interface StepContext<I> {
    */
   readonly services: Services;
   /**
-   * User of the request, as `auth.authenticate` returned it. Undefined without one: a queue, a
-   * cancel token, or an answer page runs turns without a request of the user. Never journaled: read
-   * what a later step needs in a step before the first wait.
+   * User of the request, as `auth.authenticate` returned it. Undefined without one: a queue or an
+   * answer page runs turns without a request of the user. Never journaled: read what a later step
+   * needs in a step before the first wait.
    */
   readonly user: RequestUser;
   /**

@@ -6,8 +6,8 @@ import type { Json } from '../values/json.ts';
  * `declare module '@mcp-saga/server' { interface Register { services: Services; user: User } }`.
  *
  * Services and users are two things, because they live differently. Services belong to the process,
- * and are there in every turn. A user belongs to a request, and a turn that a queue, a cancel token,
- * or an answer page runs has none.
+ * and are there in every turn. A user belongs to a request, and a turn that a queue or an answer page
+ * runs has none.
  */
 // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- filled in by applications
 export interface Register {}

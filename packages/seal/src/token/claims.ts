@@ -5,7 +5,6 @@ import { ByteReader, ByteWriter } from './byte-layout.ts';
 /** Purpose of a token. The key contains the purpose, so a token never opens for another purpose. */
 export type Purpose =
   | 'token'
-  | 'cancel'
   | 'response'
   | 'handle'
   | 'blob'
@@ -57,7 +56,6 @@ export interface BoundClaims extends Binding {
 // A token contains the position of its purpose: append only.
 const purposes = [
   'token',
-  'cancel',
   'response',
   'handle',
   'blob',

@@ -12,7 +12,7 @@ import { sealRequest, sealStart, type RetryableRequest } from '../token/guard-re
 import type { GuardClaim } from '../model/guard.ts';
 import { chargeFor } from '../token/charge-for.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { cancelLifetime, isNamed } from '../token/sealed-saga.ts';
+import { isNamed, messageLifetimeMs } from '../token/sealed-saga.ts';
 
 /**
  * Asks the guard. Throws `guard_down`, and reports the cause to `onError`: an error of Redis does
@@ -50,28 +50,35 @@ export function guardFull({ reject }: Pick<Observer, 'reject'>): SagaHostError {
   );
 }
 
-// Skew of tokens on both sides, a minute between a token and its cancel token, and skew between a
-// fleet and its store.
+// Skew of tokens on both sides, a minute between a token and the message of its abandoned saga, and
+// skew between a fleet and its store.
 const margin = 5 * 60_000;
 
-/**
- * Time at which the guard may forget a used token (ms since the epoch): the token and its cancel
- * token have expired.
- */
-function guardedUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
-  return (
-    wantedUntil(host, claims) + (host.observer.notifiesSuspended ? cancelLifetime : 0) + margin
-  );
+/** Time for which a queue may still deliver messages of a saga whose tokens have expired. */
+function messagesMs({ guard }: Pick<HostParts, 'guard'>): number {
+  return guard?.queue === undefined ? 0 : messageLifetimeMs;
 }
 
-type GuardedBy = Pick<HostParts, 'observer' | 'timing'>;
+/**
+ * Time at which the guard may forget a used token (ms since the epoch): the token and the message of
+ * its turn have expired.
+ */
+function guardedUntil(
+  host: Pick<HostParts, 'guard' | 'timing' | 'limits'>,
+  claims: Pick<Claims, 'exp'>,
+): number {
+  return wantedUntil(host, claims) + messagesMs(host) + margin;
+}
 
-/** A turn may outlast its token. The host may begin a turn of an expired token. */
+/**
+ * A turn may outlast its token: the host may begin a turn of an expired token, and a running turn
+ * renews its lease for the lifetime of a token.
+ */
 function wantedUntil(
-  { timing: { clock, leaseMs } }: GuardedBy,
+  { timing: { clock, leaseMs }, limits }: Pick<HostParts, 'timing' | 'limits'>,
   { exp }: Pick<Claims, 'exp'>,
 ): number {
-  return Math.max(exp, Math.ceil(clock() + leaseMs));
+  return Math.max(exp, Math.ceil(clock() + Math.max(leaseMs, limits.tokenTtl)));
 }
 
 /**
@@ -90,14 +97,10 @@ export function isForgotten(
  * tokens have expired. Older tokens, and tokens to undo, may expire later than the newest.
  */
 export function claimedUntil(
-  { limits, observer }: Pick<HostParts, 'limits' | 'observer'>,
+  host: Pick<HostParts, 'limits' | 'guard'>,
   { born, exp }: Pick<Claims, 'born' | 'exp'>,
 ): number {
-  return (
-    Math.max(born + limits.maxLifetime, exp) +
-    (observer.notifiesSuspended ? cancelLifetime : 0) +
-    margin
-  );
+  return Math.max(born + host.limits.maxLifetime, exp) + messagesMs(host) + margin;
 }
 
 /**

@@ -174,7 +174,7 @@ export interface SagaGuard {
   forget(fence: Fence): Awaitable<boolean | undefined>;
   /**
    * Returns the time since which the guard knows the used tokens, in milliseconds since the epoch.
-   * The host rejects older tokens, except cancel tokens, and does not run `once` steps of older
+   * The host rejects older tokens, except messages of a queue, and does not run `once` steps of older
    * sagas. Called when a host is created, and for each token. Implement it if a restart forgets all
    * entries.
    * @param now - time of the host, in milliseconds since the epoch

@@ -36,20 +36,6 @@ export interface UncompensatedStep extends UndoneStep {
   readonly error?: unknown;
 }
 
-/** Saga that waits for its client, with a token to cancel the saga if the client never returns. */
-export interface SuspendedSagaFacts {
-  readonly saga: string;
-  readonly sagaId: string;
-  readonly turn: number;
-  /** Token for `host.cancel`. It only cancels, needs no caller, and opens after `cancelAfter`. */
-  readonly cancelToken: string;
-  /**
-   * Time at which the cancel token opens, in milliseconds since the epoch: a minute after the
-   * client's token expires, or after the next turn of a saga that the queue continues.
-   */
-  readonly cancelAfter: number;
-}
-
 /** Saga that has ended. */
 export interface SettledSagaFacts {
   readonly saga: string;
@@ -94,16 +80,8 @@ export interface HostHooks {
   /** Called for each event of a step, such as `started`, `succeeded`, or `failed`. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
-   * Called when a saga waits for its client: let a delayed queue call `host.cancel(cancelToken)` at
-   * `cancelAfter`. Keep one message per `sagaId`, with the highest `turn`. Awaited for at most
-   * `limits.hookTimeout`.
-   *
-   * Requires a store, and a saga without `reuse: 'ok'`. Called again for repeated requests.
-   */
-  readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
-  /**
-   * Called when a saga has ended: remove its message from the queue, and follow up on uncompensated
-   * steps. Awaited for at most `limits.hookTimeout`. Called again for repeated requests.
+   * Called when a saga has ended: follow up on uncompensated steps. Awaited for at most
+   * `limits.hookTimeout`. Called again for repeated requests.
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
   /**

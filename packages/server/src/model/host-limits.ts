@@ -48,8 +48,8 @@ export interface HostLimits {
    */
   readonly lease: Duration;
   /**
-   * Time limit of `onSuspended`, of `onSettled`, and of each call of the queue. Afterwards, the
-   * request goes on, and `onError` gets `hook_timeout`. @default '10s'
+   * Time limit of `onSettled`, and of each call of the queue. Afterwards, the request goes on, and
+   * `onError` gets `hook_timeout`. @default '10s'
    */
   readonly hookTimeout: Duration;
 }

@@ -84,13 +84,8 @@ export interface ResumeRequest {
 export interface CancelRequest {
   /** Reason, shown in the result. */
   readonly reason?: string;
-  /** Methods that may have started the saga. Set by dialects, which reject cancel tokens. */
+  /** Methods that may have started the saga. Default: any. */
   readonly methods?: readonly string[];
-  /**
-   * `true` for a token that named its tenant: a cancel token, and no token of a client. @default
-   * false
-   */
-  readonly isCancelToken?: boolean;
 }
 
 /** Facts about a status request. */

@@ -20,19 +20,19 @@ import type { Caller } from '../model/caller.ts';
 import type { DeliveryResult, QueueMessage } from '../model/queue-types.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import { requestToEnd } from '../requests/cancel.ts';
-import { drive, isUsed, type DrivenTurn } from '../requests/drive.ts';
+import { drive, isUsed, NotEnded, type DrivenTurn } from '../requests/drive.ts';
 import { withTenantOf, type SagaHostCore } from '../requests/host.ts';
 import { assertBegun } from '../requests/open-for-caller.ts';
 import { requestWithoutAnswers, type RequestedTurn } from '../requests/requested-turn.ts';
 import { queueDown } from '../settings/host-queue.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { readSealed } from '../store/sealed-values.ts';
-import { abandonedAt, atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
+import { abandonedAt, atAnyTime, messageExpiry } from '../token/sealed-saga.ts';
 import { inPlaceOf } from '../token/guard-records.ts';
 import { isPastPivot } from '../token/resolve-program.ts';
 import { openWake, type OpenWake } from '../token/wake-token.ts';
 import { dueOf, sendWake } from '../turn/settle.ts';
-import { NotEnded, SagaHostError } from '../wire/errors.ts';
+import { SagaHostError } from '../wire/errors.ts';
 import { openTurn } from '../token/saga-of-turn.ts';
 
 /**
@@ -179,7 +179,9 @@ function isEnding(host: HostParts, woken: OpenWake): boolean {
   const { rejectIssuedBefore = 0 } = host.gate;
   if (woken.due === undefined || isForgotten(host, claims.iat) || claims.iat < rejectIssuedBefore)
     return true;
-  return host.timing.clock() >= abandonedAt(claims) && isPastPivot(woken);
+  // Where its code is gone, the saga can never continue, and nobody else comes.
+  const canOnlyEnd = woken.program === undefined || isPastPivot(woken);
+  return host.timing.clock() >= abandonedAt(claims) && canOnlyEnd;
 }
 
 /** The turn of a message, in the place of its client. */
@@ -198,7 +200,7 @@ async function ended(host: HostParts, woken: OpenWake, caller: Caller): Promise<
     return { status: 'waiting', sagaId, at };
   }
   // The guard stores the turn as long as the message opens.
-  const stored = { ...saga, claims: { ...claims, exp: cancelExpiry(claims) } };
+  const stored = { ...saga, claims: { ...claims, exp: messageExpiry(claims) } };
   try {
     await drive(host, requestToEnd(host, { ...woken, saga: stored }, 'queue'), caller);
     return { status: 'ended', sagaId };

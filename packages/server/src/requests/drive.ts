@@ -26,10 +26,10 @@ import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isPastPivot } from '../token/resolve-program.ts';
 import { bindToRequest, changedTurn, sagaOf, turnFor } from '../token/saga-of-turn.ts';
-import { cancelExpiry, roundsOf } from '../token/sealed-saga.ts';
+import { messageExpiry, roundsOf } from '../token/sealed-saga.ts';
 import { dueOf } from '../turn/settle.ts';
 import type { GuardedTurn } from '../turn/turn-lease.ts';
-import { NotEnded, SagaHostError } from '../wire/errors.ts';
+import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import {
   goOn,
@@ -98,6 +98,17 @@ export async function drive(
     const isOwn = !isFollowed && current.intent.kind === 'answer';
     if (isOwn && (taken.isCommitted || newest === undefined)) unknown.push(...(turn.unknown ?? []));
     current = next;
+  }
+}
+
+/** An abandoned saga past its pivot needs more time than one delivery has. */
+export class NotEnded extends Error {
+  /** Time after which the queue delivers the message again, in milliseconds. */
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super();
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -225,14 +236,17 @@ async function nextToEnd(
     isPastPivot(next.opened) &&
     (now < goesOnAt || now >= (until ?? Number.POSITIVE_INFINITY))
   )
-    throw new NotEnded(claims.saga.name, Math.max(0, goesOnAt - now));
+    throw new NotEnded(Math.max(0, goesOnAt - now));
   const idle = hasRun && isSameJournal(current, next) ? (intent.idle ?? 0) + 1 : 0;
   // A finished interrupted turn may record nothing.
   if (idle > 1) throw noProgress(current.opened.saga);
   return {
     ...next,
-    // The guard stores the turn as long as a cancel token.
-    opened: { ...next.opened, saga: { ...saga, claims: { ...claims, exp: cancelExpiry(claims) } } },
+    // The guard stores the turn as long as a message can be delivered.
+    opened: {
+      ...next.opened,
+      saga: { ...saga, claims: { ...claims, exp: messageExpiry(claims) } },
+    },
     intent: { ...intent, goesForward, until, idle },
   };
 }

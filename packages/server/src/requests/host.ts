@@ -106,13 +106,8 @@ function toLoadingCore(host: HostParts, source: LoadedSource, waitUntil?: WaitUn
       await (await forCaller(caller)).start(name, args, caller, request),
     resume: async (token, answers, caller = {}, request) =>
       await (await forCaller(caller)).resume(token, answers, caller, request),
-    cancel: async (token, caller = {}, request = {}) => {
-      const named = request.methods === undefined ? readTenant(token) : undefined;
-      if (named === undefined || source.tenants === undefined)
-        return await (await forCaller(caller)).cancel(token, caller, request);
-      const ofTenant = { ...host, keys: await source.tenants.of(named.tenant, waitUntil) };
-      return await cancel(ofTenant, named.token, caller, { ...request, isCancelToken: true });
-    },
+    cancel: async (token, caller = {}, request) =>
+      await (await forCaller(caller)).cancel(token, caller, request),
     status: async (token, caller = {}, request) =>
       await (await forCaller(caller)).status(token, caller, request),
     inspect: async (token, caller = {}) => await (await forCaller(caller)).inspect(token, caller),

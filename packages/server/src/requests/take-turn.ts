@@ -8,7 +8,7 @@ import { neverAborted } from '../settings/clock.ts';
 import { type HostParts, mayHaveUndos } from '../settings/host-parts.ts';
 import { inPlaceOf, keptBytesOf, usableOf, type RetryableRequest } from '../token/guard-records.ts';
 import { found, isPastPivot, standIn, type OpenSaga } from '../token/resolve-program.ts';
-import { isNamed, roundOf } from '../token/sealed-saga.ts';
+import { roundOf } from '../token/sealed-saga.ts';
 import { firstHolder } from '../turn/first-effects.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { sendBegunWake, startLater } from '../turn/settle.ts';
@@ -87,7 +87,7 @@ async function leaseRequest(
   const { saga } = opened;
   const { program, current } = opened;
   const first = { program: program ?? current, saga, holder, dialect };
-  const isUnnamed = !isNamed(saga) && firstHolder(host, first) === 'queue';
+  const isUnnamed = firstHolder(host, first) === 'queue';
   if (host.guard === undefined || !(isUnnamed || isGuarded(requested.opened))) return undefined;
   if (intent.kind === 'end') {
     return {

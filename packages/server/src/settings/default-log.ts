@@ -172,8 +172,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   audience: 'The token was sealed for another `audience`.',
   sid: 'The token belongs to another saga.',
   not_yet_valid:
-    'The token is not valid yet. A cancel token opens after `cancelAfter`. For other tokens, the clock of the host is behind the ' +
-    'clock of the issuing host.',
+    'The token is not valid yet: the clock of the host is behind the clock of the issuing host.',
   expired: '`limits.tokenTtl` or `limits.maxLifetime` has passed.',
   revoked: 'The token was issued before `auth.rejectIssuedBefore`.',
   method: 'The token was issued for another method.',

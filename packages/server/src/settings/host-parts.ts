@@ -97,10 +97,6 @@ export interface Observer {
   readonly telemetry: SagaTelemetry | undefined;
   /** Reports a rejected token. */
   readonly reject: (reason: string) => void;
-  /** `true` if a queue of the operator ends abandoned sagas: `queue`, or the hook `onSuspended`. */
-  readonly notifiesSuspended: boolean;
-  /** `true` if `onSuspended` is set: only then are cancel tokens sealed. */
-  readonly sealsCancelTokens: boolean;
   /** `true` if `onStep` is set: only then are events of steps made. */
   readonly observesSteps: boolean;
   /** Enables advice that takes time to compute. */
@@ -199,10 +195,6 @@ export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services
         'steps of a request that is still running. Raise limits.lease.',
     );
   }
-  const isHooked = store !== undefined && registry.all.some(({ reuse }) => reuse !== 'ok');
-  if (develops && own.onSuspended !== undefined && !isHooked) {
-    warn("hooks.onSuspended is never called: it needs a store, and a saga without reuse: 'ok'.");
-  }
   for (const program of advises ? registry.current : []) {
     if (servedAs(program) === 'tool' && !toolName.test(program.name)) {
       warn(
@@ -256,8 +248,6 @@ export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services
         hooks.onReject(rejection);
         quietly(() => telemetry?.refused(rejection), hooks.onError);
       }, clock),
-      notifiesSuspended: own.onSuspended !== undefined || queue !== undefined,
-      sealsCancelTokens: own.onSuspended !== undefined,
       observesSteps: own.onStep !== undefined,
       advises,
       develops,

@@ -58,7 +58,6 @@ export const hookNames: NamesOf<HostHooks> = {
   onIgnoredAnswer: true,
   onInstantRefusal: true,
   onStep: true,
-  onSuspended: true,
   onSettled: true,
   onTurn: true,
   onError: true,

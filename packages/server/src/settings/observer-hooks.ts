@@ -40,7 +40,7 @@ export function guardedHooks(
   const onError = (error: unknown): void =>
     quietly(() => (hooks.onError === undefined ? log.onError(error) : hooks.onError(error)));
   const reporter =
-    (name: Exclude<keyof HostHooks, 'onSuspended' | 'onSettled'>) =>
+    (name: Exclude<keyof HostHooks, 'onSettled'>) =>
     (fact: unknown): void =>
       quietly(() => {
         const target: HostHooks = hooks[name] === undefined ? log : hooks;
@@ -51,8 +51,6 @@ export function guardedHooks(
     onIgnoredAnswer: reporter('onIgnoredAnswer'),
     onInstantRefusal: reporter('onInstantRefusal'),
     onStep: reporter('onStep'),
-    onSuspended: (saga) =>
-      reportFailure('hooks.onSuspended', () => hooks.onSuspended?.(saga), timeoutMs, onError),
     onSettled: (saga) =>
       reportFailure('hooks.onSettled', () => hooks.onSettled?.(saga), timeoutMs, onError),
     onTurn: reporter('onTurn'),

@@ -67,7 +67,7 @@ const compressStructureFrom = 256;
 
 /** Seals a saga for a purpose, with `further` streams behind its own. */
 export async function sealSagaAs(
-  purpose: 'token' | 'cancel' | 'handle' | 'wake' | 'start',
+  purpose: 'token' | 'handle' | 'wake' | 'start',
   sealer: Sealer,
   saga: SealedSaga,
   further: readonly Stream[] = [],
@@ -313,25 +313,11 @@ export function endOfLife(
   return born + maxLifetime;
 }
 
-// The clocks of two hosts may differ once at the end of the token, and once at that of the cancel
-// token.
+// The clocks of two hosts may differ once when the token expires, and once when the queue delivers.
 const afterExpiry = 2 * skewMs;
 
-/** Lifetime of a cancel token, in milliseconds. */
-export const cancelLifetime: number = 30 * 24 * 60 * 60 * 1000;
-
-/**
- * Seals a cancel token for the queue of the operator. Cancels without a user, after the expiry of
- * the token of the turn.
- */
-export async function sealCancelToken(
-  sealer: Sealer,
-  saga: SealedSaga,
-): Promise<{ readonly cancelToken: string; readonly cancelAfter: number }> {
-  const cancelAfter = abandonedAt(saga.claims);
-  const claims = { ...saga.claims, iat: cancelAfter, exp: cancelExpiry(saga.claims) };
-  return { cancelToken: await sealSagaAs('cancel', sealer, { ...saga, claims }), cancelAfter };
-}
+/** Time for which a queue may deliver the message of an abandoned saga late, in milliseconds. */
+export const messageLifetimeMs: number = 30 * 24 * 60 * 60 * 1000;
 
 /**
  * Time at which a saga is abandoned, and a queue ends it (ms since the epoch): its client can no
@@ -341,9 +327,9 @@ export function abandonedAt({ exp }: Pick<Claims, 'exp'>): number {
   return exp + afterExpiry;
 }
 
-/** Expiry of the cancel token of a turn (ms since the epoch). */
-export function cancelExpiry({ exp }: Pick<Claims, 'exp'>): number {
-  return abandonedAt({ exp }) + cancelLifetime;
+/** Time until which the message of a turn may be delivered (ms since the epoch). */
+export function messageExpiry({ exp }: Pick<Claims, 'exp'>): number {
+  return abandonedAt({ exp }) + messageLifetimeMs;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { found, openSealed, type OpenSaga } from './resolve-program.ts';
 import {
   atAnyTime,
-  cancelExpiry,
+  messageExpiry,
   readSealedRecord,
   sealSagaAs,
   toSealedSaga,
@@ -61,7 +61,7 @@ export async function openWake(host: HostParts, token: string): Promise<OpenWake
     ...atAnyTime,
   } as const;
   const sealed = await openSealed(host.observer, host.keys.responses, token, expect);
-  if (host.timing.clock() > cancelExpiry(sealed.claims)) throw new TokenRefused('expired');
+  if (host.timing.clock() > messageExpiry(sealed.claims)) throw new TokenRefused('expired');
   const { due, capabilities, dialect } = readSealedRecord<WakeStream>(sealed.streams[4], {
     due: 'number?',
     capabilities: 'json?',

@@ -27,20 +27,14 @@ export interface FirstTurn {
 
 /** Who holds a saga before the first step that must not be lost. Undefined: nobody has to, or can. */
 export function firstHolder(
-  { gate, guard, observer }: Pick<HostParts, 'gate' | 'guard' | 'observer'>,
+  { gate, guard }: Pick<HostParts, 'gate' | 'guard'>,
   { program: { reuse }, saga, holder, dialect }: FirstTurn,
 ): 'client' | 'queue' | undefined {
   const isFirst = saga.claims.turn === 0 && (dialect.effects ?? 'now') === 'now';
-  if (!isFirst || holder.kind !== 'client') return undefined;
+  if (!isFirst || holder.kind !== 'client' || isNamed(saga)) return undefined;
   const { returns } = holder;
   const { unkeyed = returns === 'itself' ? 'handshake' : 'run' } = gate.starts;
-  const isKnown = isNamed(saga);
-  if (!isKnown && unkeyed === 'handshake' && returns !== undefined) return 'client';
-  if (guard === undefined || reuse === 'ok' || resumableOf(holder) !== undefined) return undefined;
-  // The operator's own queue, behind a hook, ends sagas whose clients do not come back.
-  const hasHook = observer.sealsCancelTokens && (isKnown || returns === undefined);
-  const isTold = isKnown
-    ? guard.queue === undefined && hasHook
-    : guard.queue !== undefined || hasHook;
+  if (unkeyed === 'handshake' && returns !== undefined) return 'client';
+  const isTold = guard?.queue !== undefined && reuse !== 'ok' && resumableOf(holder) === undefined;
   return isTold ? 'queue' : undefined;
 }

@@ -369,7 +369,7 @@ async function continuedSaga(
         'start it again. Declare it for both, or for none.',
     );
   }
-  // A queue or a cancel token acts for the client, which was allowed to start the saga.
+  // A queue acts for the client, which was allowed to start the saga.
   const isForClient = holder.kind === 'queue' || holder.kind === 'nobody';
   if (!isForClient && !(await host.gate.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);

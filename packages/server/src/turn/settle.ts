@@ -1,25 +1,17 @@
 import type { Program } from '@mcp-saga/core';
 import { answerGraceMs } from '@mcp-saga/core/program';
-import type { SuspendedSagaFacts } from '../model/hooks.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { type HostParts, isSingleUse } from '../settings/host-parts.ts';
 import { usableOf, type RetryableRequest } from '../token/guard-records.ts';
-import { abandonedAt, isNamed, sealCancelToken } from '../token/sealed-saga.ts';
-import { nameTenant } from '../token/tenant-token.ts';
+import { abandonedAt, isNamed } from '../token/sealed-saga.ts';
 import { sealWake, type AbsentClient } from '../token/wake-token.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import { openTurn, sagaOf } from '../token/saga-of-turn.ts';
 import { SagaHostError } from '../wire/errors.ts';
 
-/** Notifies the queues of a suspended saga. */
-interface Notice {
-  readonly ofCancel: (() => Promise<SuspendedSagaFacts>) | undefined;
-  readonly ofWake: () => Promise<boolean>;
-}
-
-// By turn: the queues are notified when the turn is kept.
-const notices = new WeakMap<SuspendedTurn, Notice>();
+/** Sends the message of a suspended turn to the queue, when the turn is kept. */
+const wakes = new WeakMap<SuspendedTurn, () => Promise<boolean>>();
 
 /** What the queue knows of a saga when a turn ends. */
 interface KnownToQueue {
@@ -30,8 +22,8 @@ interface KnownToQueue {
 }
 
 /**
- * Notifies the queues of the operator. With a guard, call after the response is kept. Resolves to
- * `false` if the queue has failed.
+ * Tells the queue and the operator how a turn ended. With a guard, call after the response is kept.
+ * Resolves to `false` if the queue has failed.
  */
 export async function settleTurn(
   { observer: { hooks }, guard }: HostParts,
@@ -39,9 +31,8 @@ export async function settleTurn(
   { isContinued = false, isGuarded }: KnownToQueue,
 ): Promise<boolean> {
   if (turn.status === 'suspended') {
-    const { ofCancel, ofWake } = notices.get(turn) ?? {};
-    if (ofCancel !== undefined) await hooks.onSuspended(await ofCancel());
-    return isContinued || ofWake === undefined || (await ofWake());
+    const wake = wakes.get(turn);
+    return isContinued || wake === undefined || (await wake());
   }
   const { saga, sagaId } = turn;
   await hooks.onSettled({
@@ -74,50 +65,35 @@ interface Suspension {
   readonly isVital?: boolean;
   /** `true` if a queue took the turn, so no client is there to continue it. */
   readonly isWoken: boolean;
-  /** `true` if the turn changed nothing. */
-  readonly isSame: boolean;
 }
 
-/** Prepares the messages for the queues of the operator, if a guard keeps the turns of the saga. */
+/** Prepares the message for the queue, if a guard keeps the turns of the saga. */
 export function noteSuspended(
   host: HostParts,
   program: Pick<Program, 'reuse'>,
   saga: SealedSaga,
   turn: SuspendedTurn,
   client: ClientOfTurn,
-  { now, isCommit, isVital = false, isWoken, isSame }: Suspension,
+  { now, isCommit, isVital = false, isWoken }: Suspension,
 ): void {
-  if (!isSingleUse(host, program)) return;
-  const isHooked = host.observer.sealsCancelTokens && !isSame;
+  if (host.guard?.queue === undefined || !isSingleUse(host, program)) return;
   // Another run may take over a committed turn when the lease is over. Nothing but the end is left of
   // a pushed call whose client never had a token.
   const isLost = isVital && client.dialect.endsOnAbort === true;
   const dueOfCommit = isLost ? undefined : now + host.timing.leaseMs;
   const due = isCommit ? dueOfCommit : dueOf(turn, now, saga, client.dialect);
   const wait = { due, hasClient: !isCommit && (!isWoken || turn.steps.length > 0) };
-  notices.set(turn, {
-    ofCancel: isHooked ? () => cancelFacts(host, saga, turn) : undefined,
-    ofWake: async () => await sendWake(host, saga, toAbsent(host, client), wait),
-  });
+  wakes.set(turn, async () => await sendWake(host, saga, toAbsent(host, client), wait));
 }
 
-async function cancelFacts(
-  { keys }: HostParts,
-  saga: SealedSaga,
-  { saga: name, sagaId, turn }: SuspendedTurn,
-): Promise<SuspendedSagaFacts> {
-  const { cancelToken, cancelAfter } = await sealCancelToken(keys.responses, saga);
-  return { saga: name, sagaId, turn, cancelToken: nameTenant(keys, cancelToken), cancelAfter };
-}
-
-/** Prepares the messages of a kept turn again, from the token of the turn. */
+/** Prepares the message of a kept turn again, from the token of the turn. */
 export async function noteSuspendedAgain(
   host: HostParts,
   turn: SagaTurn,
   client: ClientOfTurn,
   isCommit: boolean,
 ): Promise<void> {
-  if (turn.status !== 'suspended' || !host.observer.notifiesSuspended) return;
+  if (turn.status !== 'suspended' || host.guard?.queue === undefined) return;
   const saga = await sagaOf(host, turn);
   const { name, version } = saga.claims.saga;
   const program = host.registry.version(name, version, host.timing.clock());
@@ -125,7 +101,6 @@ export async function noteSuspendedAgain(
     now: saga.claims.iat,
     isCommit,
     isWoken: false,
-    isSame: false,
   });
 }
 

@@ -104,7 +104,7 @@ export async function suspend(
     sagaId,
     turn,
   };
-  const from = { now: iat, isCommit, isVital, isWoken, isSame };
+  const from = { now: iat, isCommit, isVital, isWoken };
   noteSuspended(host, program, next, suspendedTurn, clientOf(request), from);
   const sealedSaga = { ...next, tokenBytes: token.length };
   noteSaga(suspendedTurn, sealedSaga);

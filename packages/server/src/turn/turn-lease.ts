@@ -316,7 +316,7 @@ export class Lease {
     const { timing, observer, limits } = this.#host;
     if (fence === undefined || turns === undefined || timing.renewMs === undefined) return;
     // A step that never settles blocks its saga for the lifetime of a token. The expiry of the token
-    // is no bound: a message of a queue continues a saga later, and a cancel token lives for weeks.
+    // is no bound: a message of a queue continues a saga later.
     const until = timing.clock() + limits.tokenTtl;
     const timer = setInterval(
       () => {

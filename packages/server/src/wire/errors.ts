@@ -13,7 +13,6 @@ export type SagaHostErrorCode =
   | 'invalid_result'
   | 'token_too_large'
   | 'cancel_not_offered'
-  | 'not_ended'
   | 'no_progress'
   | 'busy'
   | 'already_started'
@@ -68,25 +67,6 @@ export class NeedsMissing extends SagaHostError {
     super('client_cannot', `'${saga}' needs ${needs.join(' and ')}, ${why}`);
     this.name = 'NeedsMissing';
     this.needs = needs;
-  }
-}
-
-/**
- * Error for an abandoned saga past its pivot that needs more time than one request has. The saga
- * continues when this cancel token, or the newer one of `onSuspended`, is delivered again.
- */
-export class NotEnded extends SagaHostError {
-  declare readonly code: 'not_ended';
-  /**
-   * Earliest time to deliver the message again, in milliseconds from now. An earlier message runs
-   * nothing.
-   */
-  readonly retryAfterMs: number;
-
-  constructor(saga: string, retryAfterMs: number) {
-    super('not_ended', `'${saga}' is still running past its pivot. Deliver the message again.`);
-    this.name = 'NotEnded';
-    this.retryAfterMs = retryAfterMs;
   }
 }
 

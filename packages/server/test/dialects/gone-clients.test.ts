@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { answerBy } from '../fixtures/answer-by.ts';
 import { connections, type Connected } from '../fixtures/connections.ts';
 import { deferred } from '../fixtures/deferred.ts';
-import { hooksInto, hostOf, nothingTold } from '../fixtures/host.ts';
+import { hostOf } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import type { RawMessage } from '../fixtures/raw.ts';
 import { eventsOf, openRawSession, until, type SentEvent } from '../fixtures/raw-session.ts';
@@ -54,10 +54,7 @@ class Shop {
 
   host(options: Parameters<typeof hostOf>[1] = {}, served: Program = this.saga): SagaHost {
     const clock = Object.assign(() => Date.now(), { now: 0 });
-    // Hooks without a queue.
-    const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-    const store = memoryStore({ clock });
-    return hostOf(served, { clock, store, hooks, ...options }).host;
+    return hostOf(served, { clock, store: memoryStore({ clock }), ...options }).host;
   }
 
   /** Asks a person who does not answer before `answer` resolves. */

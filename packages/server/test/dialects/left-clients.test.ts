@@ -9,8 +9,6 @@ import {
   sleep,
   step,
   type Program,
-  type SagaHostOptions,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import type { TestingOptions } from '@mcp-saga/server/internal';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -20,6 +18,7 @@ import { connections, type Connected } from '../fixtures/connections.ts';
 import { deferred, type Deferred } from '../fixtures/deferred.ts';
 import { hooksInto, hostOf, nothingTold } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { recordingQueue, type Sent } from '../queue/queued.ts';
 
 const inSessions = connections.filter(({ name }) => name.includes('in memory'));
 const never = (): Promise<never> => deferred<never>().promise;
@@ -92,9 +91,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       const world = new World();
       const clock = testClock(Date.now());
       const store = memoryStore({ clock });
-      // Hooks without a queue.
-      const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
-      const made = hostOf(holding(world, reuse), { clock, store, hooks });
+      const made = hostOf(holding(world, reuse), { clock, store });
       const connection = await connect(made.host);
       const asked = deferred<undefined>();
       answerBy(connection.client, {
@@ -174,13 +171,12 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
   test('[E3] has the saga undone that its call continued as', async () => {
     const world = new World();
     const clock = testClock(Date.now());
-    const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
     const held = holding(world);
     const calls = saga({ name: 'calls', version: '1' }, function* () {
       yield* elicit('which', { message: 'Which?', schema: Empty });
       return yield* continueAs(held, {});
     });
-    const made = hostOf([calls, held], { clock, store: memoryStore({ clock }), hooks });
+    const made = hostOf([calls, held], { clock, store: memoryStore({ clock }) });
     const connection = await connect(made.host);
     const left = new AbortController();
     answerBy(connection.client, {
@@ -198,7 +194,6 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
   test('[E3] [T13] has a saga undone that a repeated resume token cannot reach', async () => {
     const world = new World();
     const clock = testClock(Date.now());
-    const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
     const paging = saga({ name: 'paging', version: '1' }, function* () {
       yield* checkpoint('a page');
       yield* step('hold', () => world.do('held'), { compensate: world.undo });
@@ -206,9 +201,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       return 'done';
     });
-    const connection = await connect(
-      hostOf(paging, { clock, store: memoryStore({ clock }), hooks }).host,
-    );
+    const connection = await connect(hostOf(paging, { clock, store: memoryStore({ clock }) }).host);
     const { nextResumeToken: resumeToken } = (await calling(connection, 'paging', {})) as {
       readonly nextResumeToken: string;
     };
@@ -264,17 +257,13 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
 
   test.each([
     ['is undone at once, though', false],
-    ['continues past its pivot, if', true],
+    ['is left to the queue past its pivot, if', true],
   ])('[E3] [E8] has a saga that %s the operator has a queue', async (_, hasPivot) => {
     const world = new World();
     const clock = testClock(Date.now());
-    const told: SuspendedSagaFacts[] = [];
+    const queue = recordingQueue();
     const settled = deferred<undefined>();
-    const hooks: SagaHostOptions['hooks'] = {
-      ...hooksInto(nothingTold()),
-      onSuspended: (facts) => told.push(facts),
-      onSettled: () => settled.resolve(undefined),
-    };
+    const hooks = { ...hooksInto(nothingTold()), onSettled: () => settled.resolve(undefined) };
     const paying = saga({ name: 'holding', version: '1' }, function* () {
       yield* step('hold', () => world.do('held'), { compensate: world.undo });
       if (hasPivot) yield* pivot('paid');
@@ -282,7 +271,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* step('ship', () => world.do('shipped'));
       return 'shipped';
     });
-    const { host } = hostOf(paying, { clock, store: memoryStore({ clock }), hooks });
+    const { host } = hostOf(paying, { clock, store: memoryStore({ clock }), queue, hooks });
     const connection = await connect(host);
     const asked = deferred<undefined>();
     answerBy(connection.client, {
@@ -301,9 +290,10 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     if (!hasPivot) await settled.promise;
     const end = hasPivot ? ['held'] : ['held', 'released'];
     expect(world.log).toEqual(end);
-    const { cancelToken, cancelAfter } = told.at(-1) as SuspendedSagaFacts;
-    clock.now = cancelAfter;
-    await host.cancel(cancelToken);
+    const { message, at } = queue.sent.at(-1) as Sent;
+    clock.now = at;
+    expect(await host.deliver(message)).toMatchObject({ status: 'ended' });
+    await settled.promise;
     expect(world.log).toEqual(end);
     await connection.close();
   });

@@ -10,7 +10,6 @@ import {
   type SagaHost,
   type SagaTurn,
   type Steps,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
@@ -26,7 +25,6 @@ type Did = string[];
 function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
   const did: Did = [];
   const told: string[] = [];
-  const facts: SuspendedSagaFacts[] = [];
   const clock = testClock();
   const shared = {
     keys: generateKey(),
@@ -37,7 +35,6 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
       onTurn: () => undefined,
       onError: () => undefined,
       onReject: () => undefined,
-      onSuspended: (each: SuspendedSagaFacts) => void facts.push(each),
       onSettled: () => void told.push('settled'),
     },
   };
@@ -51,7 +48,7 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
     );
   const book = (id: string) =>
     step(id, () => void did.push(id), { compensate: () => void did.push(`undo ${id}`) });
-  return { did, told, facts, clock, host, order, book };
+  return { did, told, host, order, book };
 }
 
 /** Asserts that this process cannot continue a saga, whose token stays valid. */

@@ -9,6 +9,7 @@ import {
 import { storeGuard, type SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
+import type { Sent } from '../queue/queued.ts';
 import type { StoreUnderTest } from '../../../testing/src/stores.ts';
 import { answer, gone, guardedHosts, Ok } from './guarded-hosts.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
@@ -48,12 +49,14 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       const late = one.resume(token, answer('ship'));
       const goOn = await hangs;
       await pass(70_000);
+      told.length = 0;
       const next = await other.resume(token, answer('ship'));
       goOn();
       await expect(late).rejects.toMatchObject({ code: 'busy' });
       const [, first, second] = did;
       expect(second).toBe(first);
-      expect(told).toEqual(['suspended 1', 'suspended 2']);
+      // Of the turn that begins, and of the next one, which the queue gets once.
+      expect(told).toEqual(['message of turn 2', 'message of turn 3']);
       expect(await one.resume(token, answer('ship'))).toEqual(next);
     });
 
@@ -71,9 +74,7 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
     });
 
     it('[T13] finish a start with an expired lease under its own keys', async () => {
-      // With onSuspended, the step would wait for a commit, which fails here.
-      const hooks = { onError: () => undefined, onTurn: () => undefined };
-      const { hosts, did, pass } = await setUp({ hooks }, { finish: gone, release: gone });
+      const { hosts, did, pass } = await setUp({}, { finish: gone, release: gone });
       const [dying, other] = hosts;
       const named = { idempotencyKey: 'event-1' };
       await expect(dying.start('order', {}, named)).rejects.toMatchObject({ code: 'guard_down' });
@@ -97,10 +98,10 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
         },
       };
       const { hosts, token } = await guardedHosts(async () => made, {}, meets);
-      expect(await hosts[0].resume(token, answer('wrong'))).toMatchObject({ turn: 1 });
+      expect(await hosts[0].resume(token, answer('wrong'))).toMatchObject({ turn: 2 });
       expect(await next).toMatchObject({
         status: 'suspended',
-        turn: 2,
+        turn: 3,
         steps: [{ stepId: 'review' }],
       });
     });
@@ -110,7 +111,7 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       await expect(hosts[0].resume(token, answer('wrong'))).rejects.toThrow();
       await pass(70_000);
       const next = await hosts[1].resume(token, answer('ship'));
-      expect(next).toMatchObject({ status: 'suspended', turn: 2, steps: [{ stepId: 'review' }] });
+      expect(next).toMatchObject({ status: 'suspended', turn: 3, steps: [{ stepId: 'review' }] });
       expect(did.filter((effect) => effect.startsWith('ship'))).toHaveLength(1);
       expect(await hosts[1].resume(token, answer('ship'))).toEqual(next);
     });
@@ -141,7 +142,7 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       await expect(hosts[0].resume(token, answer('wrong'))).rejects.toMatchObject({ code: 'busy' });
       expect(await hosts[1].resume(token, answer('wrong'))).toMatchObject({
         status: 'suspended',
-        turn: 2,
+        turn: 3,
       });
     });
 
@@ -195,23 +196,31 @@ export function guardedHostsSuite(name: string, make: () => Promise<StoreUnderTe
       expect(did).toEqual([...before, 'thank']);
     });
 
-    it('[E8] notify the queue again if a request is repeated', async () => {
-      const { hosts, token, did, told, facts } = await setUp();
+    it('[E8] send the message of a turn again if its request is repeated', async () => {
+      const { hosts, token, did, told, queue } = await setUp();
       const [one, other] = hosts;
       const next = suspended(await one.resume(token, answer('ship')));
       told.length = 0;
       await other.resume(token, answer('ship'));
-      expect(told).toEqual(['suspended 2']);
-      const [again, before] = [facts.at(-1), facts.at(-2)];
-      expect({ ...again, cancelToken: '' }).toEqual({ ...before, cancelToken: '' });
-      await expect(one.cancel(again?.cancelToken ?? '')).rejects.toThrow(TokenRefused);
+      expect(told).toEqual(['message of turn 3']);
+      const [before, again] = queue.sent.slice(-2) as [Sent, Sent];
+      const { sagaId, turn } = before.message;
+      // The client gets as much time to answer as before.
+      expect(again).toMatchObject({ at: before.at, message: { sagaId, turn } });
+      expect(await one.deliver(again.message)).toEqual({
+        status: 'waiting',
+        sagaId,
+        at: before.at,
+      });
+      expect(did).not.toContain('refund');
+      told.length = 0;
       await other.resume(next.token, answer('review'));
       await one.resume(next.token, answer('review'));
-      expect(told).toEqual(['suspended 2', 'settled', 'settled']);
-      // The queue is not notified of an old turn: its cancel token would replace that of the newest
-      // turn.
+      expect(told).toEqual(['message of turn 3', 'settled', 'removed', 'settled', 'removed']);
+      // The queue gets no message of an old turn: it would keep the message of a saga that has ended.
+      told.length = 0;
       await one.resume(token, answer('ship'));
-      expect(told).toEqual(['suspended 2', 'settled', 'settled']);
+      expect(told).toEqual([]);
       expect(did).toHaveLength(3);
     });
 

@@ -14,13 +14,21 @@ import {
   type SagaTurn,
   type StepAnswer,
   type Steps,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import type { Command, SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
+import type { Sent } from '../queue/queued.ts';
 import type { StoreUnderTest } from '../../../testing/src/stores.ts';
-import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import {
+  answer,
+  drivenQueue,
+  gone,
+  hour,
+  Ok,
+  recordedEnds,
+  type RecordedEnds,
+} from './guarded-hosts.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 type Change = (guard: SagaGuard) => Partial<SagaGuard>;
@@ -67,7 +75,7 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
       } = {},
     ) {
       const { store, elsewhere, now, pass } = await make();
-      const facts: SuspendedSagaFacts[] = [];
+      const ended = recordedEnds();
       const down = new Set<string>();
       const did: string[] = [];
       let ahead = 0;
@@ -92,6 +100,8 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
         return 'done';
       });
       const keys = generateKey();
+      const clock = (): number => now() + ahead;
+      const { queue, newest, deliver } = drivenQueue(clock, pass);
       const host = (change: Change = () => ({}), of: SagaStore = elsewhere): SagaHost =>
         createSagaHost({
           sagas: [order],
@@ -99,7 +109,8 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
           name: 'shop',
           testing: {
             environment: 'production',
-            clock: () => now() + ahead, // A wait that is held passes at once, or never.
+            clock,
+            // A wait that is held passes at once, or never.
             sleep: async (ms, signal) =>
               passes()
                 ? wait(ms)
@@ -107,14 +118,22 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
           },
           ...(turnBudget === undefined ? {} : { limits: { turnBudget: turnBudget } }),
           hooks: {
+            ...ended.hooks,
             onError: () => undefined,
-            onTurn: () => undefined,
             onReject: () => undefined,
-            onSuspended: (saga_) => void facts.push(saga_),
           },
+          queue,
           store: storeWithGuard(change, of),
         });
       const { token } = suspended(await host().start('order', {}));
+      const asked = newest();
+      const endBy = async ({ message, at }: Sent): Promise<ReturnType<RecordedEnds['last']>> => {
+        let delivery = await deliver(host(), { message, at: at + 3 * hour });
+        // The message of an older turn leads to that of the newest one.
+        if (delivery.status === 'outdated') delivery = await deliver(host());
+        expect(delivery).toMatchObject({ status: 'ended' });
+        return ended.last();
+      };
       return {
         did,
         down,
@@ -128,11 +147,10 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
           await pass(70_000);
         },
         repeat: (): Promise<SagaTurn> => host().resume(token, answer('sure')),
-        /** The queue ends what the client left behind. */
-        queue: async (): Promise<SagaTurn> => {
-          wait(3 * hour);
-          return await host().cancel(facts.at(-1)?.cancelToken ?? '');
-        },
+        /** The queue continues what the client left behind, to its end. The message comes late. */
+        queue: () => endBy(newest()),
+        /** As `queue`, if the queue has no later message than that of the first question. */
+        abandon: () => endBy(asked),
       };
     }
 
@@ -203,19 +221,21 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
       });
     });
 
-    it('[E9] is finished by the queue, which looks up a charge that the bank rejects to repeat', async () => {
-      const { did, down, killed, queue } = await setUp(charges, {
-        commitEach: true,
-      });
-      await killed();
-      down.add('charge');
-      expect(await queue()).toMatchObject({
-        status: 'failed',
-        compensated: steps('charge'),
-        uncompensated: [],
-      });
-      expect(did).toEqual(['charge', 'look up charge']);
-    });
+    it.each([
+      ['of the turn', 'queue'],
+      ['of its question', 'abandon'],
+    ] as const)(
+      '[E9] is finished by the queue, which looks up a charge that the bank rejects to repeat, by the message %s',
+      async (_, finish) => {
+        const { did, down, killed, ...then } = await setUp(charges, {
+          commitEach: true,
+        });
+        await killed();
+        down.add('charge');
+        expect(await then[finish]()).toEqual({ status: 'failed', uncompensated: [] });
+        expect(did).toEqual(['charge', 'look up charge']);
+      },
+    );
 
     it('[E9] is reported after a failed repetition, because later steps may have run', async () => {
       const { did, down, killed, repeat } = await setUp(function* ({ does }) {
@@ -476,9 +496,13 @@ export function interruptedTurnsSuite(name: string, make: () => Promise<StoreUnd
       expect(did).toEqual([]);
     });
 
-    it.each(['repeat', 'queue'] as const)(
-      '[E9] [T13] stores that a `once` step has run before the next step runs, by the %s',
-      async (bring) => {
+    it.each([
+      ['a repeated request', 'repeat'],
+      ['the message of the turn', 'queue'],
+      ['the message of its question', 'abandon'],
+    ] as const)(
+      '[E9] [T13] stores that a `once` step has run before the next step runs, by %s',
+      async (_, bring) => {
         const { did, killed, ...then } = await setUp(function* ({ does, did: notes }) {
           yield* step('stamp', () => void notes.push('stamp'), { once: true });
           yield* does('charge');

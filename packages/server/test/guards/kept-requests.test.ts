@@ -9,13 +9,12 @@ import {
   type Json,
   type SagaHost,
   type StepAnswer,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
-import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { answer, drivenQueue, gone, Ok } from './guarded-hosts.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
 import { restartLog } from '../../../../test/support/known-logs.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
@@ -81,7 +80,8 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
   const clock = testClock();
   const store = memoryStore({ clock });
   const did: string[] = [];
-  const facts: SuspendedSagaFacts[] = [];
+  const pass = async (ms: number): Promise<void> => void (clock.now += ms);
+  const { queue, deliver, drain } = drivenQueue(clock, pass);
   const shipped = saga({ name: 'shipped', version: '1' }, function* () {
     const { ok } = yield* elicit('ship', { message: 'Ship?', schema: Ok });
     yield* step('send', () => void did.push(`send ${ok}`), {
@@ -98,11 +98,8 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
     keys: generateKey(),
     name: 'shop',
     testing: { clock, environment: 'production' },
-    hooks: {
-      onTurn: () => undefined,
-      onError: () => undefined,
-      onSuspended: (one: SuspendedSagaFacts) => void facts.push(one),
-    },
+    queue,
+    hooks: { onTurn: () => undefined, onError: () => undefined },
   };
   const host = createSagaHost({ ...common, store });
   const { token } = suspended(await host.start('begun', {}));
@@ -111,9 +108,8 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
     store: storeWithGuard(() => ({ finish: gone }), store),
   });
   await expect(dying.resume(token, answer('ship@1'))).rejects.toMatchObject({ code: 'guard_down' });
-  clock.now += 3 * hour;
-  expect(await host.cancel(facts.at(-1)?.cancelToken ?? '')).toMatchObject({
-    compensated: [{ stepId: 'send' }],
-  });
+  expect(await deliver(host)).toMatchObject({ status: 'waiting' });
+  expect(did).toEqual(['send true', 'send true']);
+  expect(await drain(host)).toMatchObject({ status: 'ended' });
   expect(did).toEqual(['send true', 'send true', 'recall']);
 });

@@ -12,13 +12,13 @@ import {
   type SagaHost,
   type SagaStore,
   type Steps,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import type { SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
+import type { Sent } from '../queue/queued.ts';
 import type { StoreUnderTest } from '../../../testing/src/stores.ts';
-import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { answer, drivenQueue, gone, hour, Ok } from './guarded-hosts.ts';
 import type { Caller } from '../../src/model/caller.ts';
 import type { ResumeRequest } from '../../src/model/request-types.ts';
 import { coreOf } from '../../src/saga-host.ts';
@@ -34,7 +34,6 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
     async function setUp(body: (did: string[]) => Steps<unknown>) {
       const { store, elsewhere, now, pass } = await make();
       const did: string[] = [];
-      const facts: SuspendedSagaFacts[] = [];
       let ahead = 0;
       const order = saga({ name: 'order', version: '1' }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: Ok });
@@ -43,6 +42,8 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
         return 'done';
       });
       const keys = generateKey();
+      const clock = (): number => now() + ahead;
+      const { queue, newest, deliver, drain } = drivenQueue(clock, pass);
       const host = (change: Partial<SagaGuard> = {}, of: SagaStore = elsewhere): SagaHost =>
         createSagaHost({
           sagas: [order],
@@ -50,7 +51,8 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
           name: 'shop',
           testing: {
             environment: 'production',
-            clock: () => now() + ahead, // A wait that is held passes at once.
+            clock,
+            // A wait that is held passes at once.
             sleep: async (ms) => void (ahead += ms),
           },
           answerers: {
@@ -60,18 +62,21 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
               content: { type: 'text', text: 'yes' },
             }),
           },
-          hooks: {
-            onError: () => undefined,
-            onTurn: () => undefined,
-            onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
-          },
+          queue,
+          hooks: { onError: () => undefined, onTurn: () => undefined },
           store: storeWithGuard(() => change, of),
         });
       const { token } = suspended(await host().start('order', {}));
+      const asked = newest();
       return {
         token,
         did,
         host: host(),
+        /** Message of the first question: it ends the saga when its client can no longer answer. */
+        asked,
+        newest,
+        deliver: (sent?: Sent) => deliver(host(), sent),
+        drain: () => drain(host()),
         lose: async (caller: Caller = {}, request: ResumeRequest = {}) => {
           const lost = host({ finish: gone }, store);
           await expect(
@@ -80,10 +85,6 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
             code: 'guard_down',
           });
           await pass(70_000);
-        },
-        queue: async () => {
-          ahead += 3 * hour;
-          return await host().cancel(facts[0]?.cancelToken ?? '');
         },
       };
     }
@@ -99,33 +100,72 @@ export function lostClientsSuite(name: string, make: () => Promise<StoreUnderTes
     }
 
     it('[E8] [W6] is held for the queue as long as for its client, and undone up to the timer', async () => {
-      const { did, lose, queue } = await setUp(inTwo);
+      const { did, lose, asked, deliver } = await setUp(inTwo);
       await lose();
-      expect(await queue()).toMatchObject({ compensated: [{ stepId: 'one' }] });
+      // The queue has no later message.
+      expect(await deliver(asked)).toMatchObject({ status: 'ended' });
       // No effect follows a timer in the same turn. The undo is a turn of its own, which replays
       // the past timer.
       expect(did).toEqual(['one', 'passed', 'one', 'passed', 'passed', 'undo one']);
     });
 
-    it('[E8] [W6] is not held for the queue if it was not held for its client', async () => {
-      const { did, lose, queue } = await setUp(inTwo);
+    it('[E8] [W6] is held for the queue as long as for its client, and goes on behind the timer', async () => {
+      const { did, lose, deliver, drain } = await setUp(inTwo);
+      await lose();
+      expect(await deliver()).toMatchObject({ status: 'waiting' });
+      // The turn behind the timer replays the past timer.
+      const effects = ['one', 'passed', 'one', 'passed', 'passed', 'two'];
+      expect(did).toEqual(effects);
+      expect(await drain()).toMatchObject({ status: 'ended' });
+      expect(did.slice(effects.length).filter((what) => what !== 'passed')).toEqual([
+        'undo two',
+        'undo one',
+      ]);
+    });
+
+    it('[E8] [W6] is not held for the queue if it was not held for its client, and goes on later', async () => {
+      const { did, lose, newest, deliver } = await setUp(inTwo);
       await lose({}, { dialect: { maxHold: 1_000 } });
-      expect(await queue()).toMatchObject({ compensated: [{ stepId: 'one' }] });
+      const { at } = newest();
+      const waiting = await deliver();
+      expect(waiting).toMatchObject({ status: 'waiting', at: newest().at });
+      expect(waiting.at).toBeGreaterThanOrEqual(at + 5_000);
+      expect(did).toEqual(['one', 'one']);
+      expect(await deliver()).toMatchObject({ status: 'waiting' });
+      expect(did).toContain('two');
+    });
+
+    it('[E8] [W6] is not held for the queue if it was not held for its client, and undone', async () => {
+      const { did, lose, asked, deliver } = await setUp(inTwo);
+      await lose({}, { dialect: { maxHold: 1_000 } });
+      // The queue has no later message.
+      expect(await deliver(asked)).toMatchObject({ status: 'ended' });
       expect(did).toEqual(['one', 'one', 'undo one']);
     });
 
-    it('[E8] [W6] fails a long wait for the queue if the wait of its client was limited', async () => {
-      const { did, lose, queue } = await setUp(function* (does) {
-        try {
-          yield* sleep(hour);
-        } catch (error) {
-          yield* undoable(does, error instanceof ClientCannot ? 'instead' : 'other');
+    it.each([
+      ['of the turn', true],
+      ['of the first question, if the queue has no later one', false],
+    ])(
+      '[E8] [W6] fails a long wait for the queue if the wait of its client was limited, by the message %s',
+      async (_, hasLater) => {
+        const { did, lose, asked, newest, deliver, drain } = await setUp(function* (does) {
+          try {
+            yield* sleep(hour);
+          } catch (error) {
+            yield* undoable(does, error instanceof ClientCannot ? 'instead' : 'other');
+          }
+        });
+        await lose({}, { dialect: { maxWait: () => 1_000 } });
+        const { status } = await deliver(hasLater ? newest() : asked);
+        expect(status).toBe(hasLater ? 'waiting' : 'ended');
+        if (hasLater) {
+          expect(did).toEqual(['instead', 'instead']);
+          await drain();
         }
-      });
-      await lose({}, { dialect: { maxWait: () => 1_000 } });
-      expect(await queue()).toMatchObject({ compensated: [{ stepId: 'instead' }] });
-      expect(did).toEqual(['instead', 'instead', 'undo instead']);
-    });
+        expect(did).toEqual(['instead', 'instead', 'undo instead']);
+      },
+    );
 
     it('[E1] [W6] is stored with the wait limit of its client, also in turns of the host', async () => {
       const rounds: number[] = [];

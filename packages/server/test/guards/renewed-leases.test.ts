@@ -6,12 +6,14 @@ import {
   sleep,
   step,
   type QueueMessage,
+  type SagaHostOptions,
 } from '@mcp-saga/server';
 import type { SagaGuard } from '@mcp-saga/server/internal';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { deferred } from '../fixtures/deferred.ts';
 import { hooksInto, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
+import { recordingQueue } from '../queue/queued.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const lease = 30_000;
@@ -40,6 +42,7 @@ async function pass(ms: number, by = 1_000): Promise<void> {
 async function setUp(
   changes: (guard: SagaGuard) => Partial<SagaGuard> = () => ({}),
   leaseMs = lease,
+  options: Pick<SagaHostOptions, 'queue'> = {},
 ) {
   const ends = deferred<void>();
   const began = deferred<void>();
@@ -64,6 +67,7 @@ async function setUp(
       hooks: hooksInto(told),
       testing: { environment: 'production' },
       limits: { lease: leaseMs },
+      ...options,
     }),
   );
   const [one, other] = hosts as [(typeof hosts)[number], (typeof hosts)[number]];
@@ -95,9 +99,15 @@ describe('a step that lasts longer than the lease of its turn', () => {
 
   test('[T13] is renewed for the lifetime of a token, so that it blocks nobody forever', async () => {
     const renewals: number[] = [];
-    const { begin, ends } = await setUp((guard) => ({
-      renew: async (...renewal) => renewals.push(Date.now()) > 0 && (await guard.renew(...renewal)),
-    }));
+    const { begin, ends } = await setUp(
+      (guard) => ({
+        renew: async (...renewal) =>
+          renewals.push(Date.now()) > 0 && (await guard.renew(...renewal)),
+      }),
+      lease,
+      // With a queue, the turn is known for weeks, and its late result counts.
+      { queue: recordingQueue() },
+    );
     const { first } = await begin();
     const began = Date.now();
     await pass(2 * 3_600_000);
@@ -105,6 +115,17 @@ describe('a step that lasts longer than the lease of its turn', () => {
     expect((renewals.at(-1) ?? 0) - began).toBeLessThanOrEqual(3_600_000);
     ends.resolve();
     expect(await first).toMatchObject({ result: 'paid' });
+  });
+
+  test('[T13] keeps its turn although its token expires while it runs, without a queue', async () => {
+    const { begin, ends, ran, told } = await setUp();
+    await pass(59 * 60_000, 60_000);
+    const { first } = await begin();
+    await pass(20 * 60_000);
+    ends.resolve();
+    expect(await first).toMatchObject({ result: 'paid' });
+    expect(ran).toEqual(['pay']);
+    expect(told.errors).toEqual([]);
   });
 
   test('[T13] is renewed after a renewal that failed, whose error is reported', async () => {
@@ -150,7 +171,6 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
     const began = deferred<void>();
     const ran: string[] = [];
     const messages: QueueMessage[] = [];
-    const cancels: string[] = [];
     const pay = async (): Promise<void> => {
       ran.push('pay');
       began.resolve();
@@ -181,10 +201,7 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
         store,
         queue: { send: (message) => void messages.push(message) },
         limits: { maxHold: 0, lease: lease },
-        hooks: {
-          ...hooksInto(told),
-          onSuspended: ({ cancelToken }) => void cancels.push(cancelToken),
-        },
+        hooks: hooksInto(told),
         testing: { environment: 'production' },
       });
     const deliver = async (host: ReturnType<typeof make>): Promise<unknown> => {
@@ -192,7 +209,7 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
       if (message === undefined) throw new Error('There is no message.');
       return await host.deliver(message).catch((error: unknown) => error);
     };
-    return { one: make(), other: make(), deliver, messages, told, cancels, began, ends, ran };
+    return { one: make(), other: make(), deliver, messages, told, began, ends, ran };
   }
 
   test('[T13] is renewed, so that a step of a client acts once', async () => {
@@ -270,15 +287,14 @@ describe('a lease of a turn whose token has expired, or expires soon', () => {
     expect(counts).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('[T13] of a cancellation, whose token lives for weeks, blocks nobody for as long', async () => {
-    const { one, other, cancels, began, ends, ran } = setUpQueue();
+  test('[T13] of an undo, whose message lives for weeks, blocks nobody for as long', async () => {
+    const { one, other, deliver, began, ends, ran } = setUpQueue();
     await one.start('undoes', {});
-    const cancelToken = cancels.at(-1) ?? '';
     await pass(2 * 3_600_000, 60_000);
-    const first = one.cancel(cancelToken).catch((error: unknown) => error);
+    const first = deliver(one);
     await began.promise;
     await pass(2 * 3_600_000, 10_000);
-    const second = other.cancel(cancelToken).catch((error: unknown) => error);
+    const second = deliver(other);
     await pass(70_000);
     expect(ran).toEqual(['pay', 'pay']);
     ends.resolve();

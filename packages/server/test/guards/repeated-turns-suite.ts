@@ -6,13 +6,12 @@ import {
   step,
   type SagaHost,
   type SagaStore,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import type { GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import type { StoreUnderTest } from '../../../testing/src/stores.ts';
-import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { answer, drivenQueue, gone, hour, Ok, recordedEnds } from './guarded-hosts.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const minute = 60_000;
@@ -33,7 +32,7 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
       const { store, elsewhere, now, pass } = await make();
       const keys = generateKey();
       const did: string[] = [];
-      const facts: SuspendedSagaFacts[] = [];
+      const ended = recordedEnds();
       let ahead = 0;
       const order = saga({ name: 'order', version: '1' }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: Ok, timeout: 30 * minute });
@@ -44,6 +43,7 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
         return 'done';
       });
       const clock = (): number => now() + ahead;
+      const { queue, newest, deliver, drain } = drivenQueue(clock, pass);
       const host = (change: Change = () => ({}), of: SagaStore = elsewhere): SagaHost =>
         createSagaHost({
           sagas: [order],
@@ -51,14 +51,15 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
           name: 'shop',
           testing: { environment: 'production', clock },
           hooks: {
+            ...ended.hooks,
             onError: () => undefined,
-            onTurn: () => undefined,
             onReject: () => undefined,
-            onSuspended: (suspendedSaga) => void facts.push(suspendedSaga),
           },
+          queue,
           store: storeWithGuard(change, of),
         });
       const { token } = suspended(await host().start('order', {}));
+      const asked = newest();
       ahead = 29 * minute;
       const lost = host(() => ({ finish: gone }), store);
       return {
@@ -66,7 +67,12 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
         token,
         did,
         pass,
-        cancelToken: facts[0]?.cancelToken ?? '',
+        ended,
+        /** Message of the question, for the time after its timeout. */
+        asked,
+        newest,
+        deliver,
+        drain,
         /** Takes the turn on a host that dies before it is kept. */
         lose: async () => {
           await expect(lost.resume(token, answer('sure'))).rejects.toMatchObject({
@@ -109,19 +115,29 @@ export function repeatedTurnsSuite(name: string, make: () => Promise<StoreUnderT
       expect(new Set(did).size).toBe(1);
     });
 
-    it('[E8] [W6] is finished by the queue on the same branch, and undone', async () => {
-      const { host, did, cancelToken, lose, wait } = await setUp();
-      await lose();
-      wait(3 * hour);
-      expect(await host().cancel(cancelToken)).toMatchObject({
-        status: 'failed',
-        compensated: [{ stepId: 'charge' }],
-        uncompensated: [],
-      });
-      const [first, second, refund] = did;
-      expect(second).toBe(first);
-      expect(refund).toBe(first?.replace('charge', 'refund'));
-    });
+    it.each([
+      ['of the turn', true, 0],
+      ['of the turn, hours late', true, 3 * hour],
+      ['of its question, after the timeout', false, 0],
+      ['of its question, hours late', false, 3 * hour],
+    ])(
+      '[E8] [W6] is finished by the queue on the same branch, and undone, by the message %s',
+      async (_, hasLater, late) => {
+        const { host, did, ended, asked, newest, deliver, drain, lose } = await setUp();
+        await lose();
+        const { message, at } = hasLater ? newest() : asked;
+        // The answer came in time, whenever the turn is repeated.
+        expect(await deliver(host(), { message, at: at + late })).toMatchObject({
+          status: 'waiting',
+        });
+        expect(did).toHaveLength(2);
+        expect(await drain(host())).toMatchObject({ status: 'ended' });
+        expect(ended.last()).toEqual({ status: 'failed', uncompensated: [] });
+        const [first, second, ...undone] = did;
+        expect(second).toBe(first);
+        expect(undone).toEqual([first?.replace('charge', 'refund')]);
+      },
+    );
 
     it('[E1] [W6] uses the time of its first request, even with a slow guard', async () => {
       const { host, token, did, pass, wait, lose } = await setUp();

@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { elicit, memoryStore, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
-import {
-  accept,
-  completed,
-  failed,
-  hooksInto,
-  hostOf,
-  nothingTold,
-  suspended,
-} from '../fixtures/host.ts';
+import { accept, completed, failed, hostOf, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { recordingQueue, type Sent } from '../queue/queued.ts';
 
 const day = 24 * 3_600_000;
 
@@ -95,20 +88,17 @@ describe('a store in memory that was restarted', () => {
     expect(ran).not.toContain('charge');
   });
 
-  test('[E8] accepts cancel tokens from before the restart, so that a queue undoes these sagas', async () => {
+  test('[E8] accepts messages from before the restart, so that a queue undoes these sagas', async () => {
     const clock = testClock();
     const ran: string[] = [];
     const program = asking(undefined, ran);
-    const suspensions: SuspendedSagaFacts[] = [];
-    const hooks = {
-      ...hooksInto(nothingTold()),
-      onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
-    };
-    const before = hostOf(program, { clock, store: memoryStore({ clock }), hooks });
+    const queue = recordingQueue();
+    const before = hostOf(program, { clock, store: memoryStore({ clock }), queue });
     await before.host.start('asking', {});
-    clock.now += day;
-    const { host } = restarted(program, clock);
-    failed(await host.cancel(suspensions[0]?.cancelToken ?? ''));
+    const { message, at } = queue.sent.at(-1) as Sent;
+    clock.now = at + day;
+    const { host } = hostOf(program, { clock, store: memoryStore({ clock }), queue });
+    expect(await host.deliver(message)).toMatchObject({ status: 'ended' });
     expect(ran).toEqual(['reserve', 'release']);
   });
 

@@ -6,18 +6,19 @@ import {
   generateKey,
   memoryStore,
   saga,
+  sleep,
   step,
   TokenRefused,
   type Saga,
   type SagaHost,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import type { SagaGuard } from '@mcp-saga/server/internal';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
-import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { recordingQueue, type Sent } from '../queue/queued.ts';
+import { answer, gone, Ok } from './guarded-hosts.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
 import { restartLog } from '../../../../test/support/known-logs.ts';
@@ -34,7 +35,10 @@ interface Deployed {
   readonly dyingNext: SagaHost;
   readonly clock: TestClock;
   readonly did: string[];
-  readonly facts: SuspendedSagaFacts[];
+  /** The idempotency keys of the undo of `reserve`. */
+  readonly undoKeys: string[];
+  /** The messages of the queue. */
+  readonly sent: Sent[];
   readonly settled: unknown[];
 }
 
@@ -42,9 +46,13 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
   const clock = testClock();
   const store = memoryStore({ clock });
   const did: string[] = [];
-  const facts: SuspendedSagaFacts[] = [];
+  const queue = recordingQueue();
   const settled: unknown[] = [];
-  const release = compensator('release', z.object({}), () => void did.push('release'));
+  const undoKeys: string[] = [];
+  const release = compensator('release', z.object({}), ({ idempotencyKey }) => {
+    did.push('release');
+    undoKeys.push(idempotencyKey);
+  });
   const order = (version: string): Saga<undefined, undefined> =>
     saga({ name: 'order', version, onMismatch }, function* () {
       yield* step('reserve', () => void did.push('reserve'), {
@@ -68,17 +76,19 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
       name: 'shop',
       testing: { environment: 'production', clock },
       store: storeWithGuard(change, store),
+      queue,
       compensators: [release],
       hooks: {
         onTurn: () => undefined,
         onError: () => undefined,
         onReject: () => undefined,
-        onSuspended: (told) => void facts.push(told),
         onSettled: ({ uncompensated }) => void settled.push(uncompensated),
       },
     });
   const dyingNext = hostOf('2', (guard) => ({
-    finish: (fence, sealed) => (fence.turn === 2 ? gone() : guard.finish(fence, sealed)),
+    // Turn 3 is the commit before the undo. Turn 1 is the commit before the step 'reserve', for the
+    // queue, and turn 2 asks.
+    finish: (fence, sealed) => (fence.turn === 3 ? gone() : guard.finish(fence, sealed)),
   }));
   return {
     old: (change) => hostOf('1', () => change ?? {}),
@@ -86,9 +96,19 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
     dyingNext,
     clock,
     did,
-    facts,
+    undoKeys,
+    sent: queue.sent,
     settled,
   };
+}
+
+/** The last message of the queue. */
+const newest = (sent: readonly Sent[]): Sent => sent.at(-1) as Sent;
+
+/** Answers the first question at a host of the old version, which dies behind the charge. */
+async function interrupted(old: Deployed['old'], token: string): Promise<void> {
+  const dying = old({ finish: gone, release: gone, forget: gone });
+  await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
 }
 
 describe.each(['fail', 'compensate'] as const)(
@@ -110,24 +130,86 @@ describe.each(['fail', 'compensate'] as const)(
     });
 
     it('[E8] [R3] reports the interrupted turn, and undoes the earlier steps', async () => {
-      const { old, next, clock, did, facts, settled } = deployed(onMismatch);
-      const { token } = suspended(await old().start('order', {}));
-      const dying = old({ finish: gone, release: gone, forget: gone });
-      await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({
-        code: 'guard_down',
-      });
+      const { old, next, clock, did, sent, settled } = deployed(onMismatch);
+      const { token, sagaId, turn } = suspended(await old().start('order', {}));
+      const abandoned = newest(sent);
+      await interrupted(old, token);
       expect(did).toEqual(['reserve', 'charge']);
-      clock.now += 3 * hour;
-      expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
-        status: 'failed',
-        compensated: [{ stepId: 'reserve' }],
-        uncompensated: [{ stepId: 'turn 2' }],
-      });
+      // A queue that stores all messages still has the one of the question.
+      clock.now = abandoned.at;
+      expect(await next.deliver(abandoned.message)).toEqual({ status: 'ended', sagaId });
       expect(did).toEqual(['reserve', 'charge', 'release']);
-      expect(settled).toEqual([[{ stepId: 'turn 2' }]]);
+      expect(settled).toEqual([[{ stepId: `turn ${turn + 1}` }]]);
     });
   },
 );
+
+test('[E8] [R3] the message of an interrupted turn undoes the earlier steps where its version is gone', async () => {
+  const { old, next, clock, did, sent, settled } = deployed('compensate');
+  const { token, sagaId, turn } = suspended(await old().start('order', {}));
+  await interrupted(old, token);
+  const { message, at } = newest(sent);
+  expect(message.turn).toBe(turn);
+  clock.now = at;
+  expect(await next.deliver(message)).toEqual({ status: 'ended', sagaId });
+  expect(did).toEqual(['reserve', 'charge', 'release']);
+  expect(settled).toEqual([[{ stepId: `turn ${turn + 1}` }]]);
+});
+
+test('[E8] [E10] [R3] the message of an interrupted turn waits for a rollback where its version is gone', async () => {
+  const { old, next, clock, did, sent, settled } = deployed('fail');
+  const { token, sagaId } = suspended(await old().start('order', {}));
+  await interrupted(old, token);
+  const { message, at } = newest(sent);
+  clock.now = at;
+  await expect(next.deliver(message)).rejects.toMatchObject({ code: 'version_gone' });
+  expect(did).toEqual(['reserve', 'charge']);
+  expect(settled).toEqual([]);
+  expect(await old().deliver(message)).toMatchObject({ status: 'waiting', sagaId });
+  expect(did).toEqual(['reserve', 'charge', 'charge']);
+  expect(suspended(await old().resume(token, answer('sure'))).steps).toMatchObject([
+    { stepId: 'more' },
+  ]);
+});
+
+test('[E8] [R3] a saga that sleeps is undone where its version is gone, once its tokens have expired', async () => {
+  const clock = testClock();
+  const store = memoryStore({ clock });
+  const queue = recordingQueue();
+  const did: string[] = [];
+  const release = compensator('release', z.object({}), () => void did.push('release'));
+  const keys = generateKey();
+  const hostOf = (version: string): SagaHost =>
+    createSagaHost({
+      sagas: [
+        saga({ name: 'order', version }, function* () {
+          yield* step('reserve', () => void did.push('reserve'), {
+            compensate: release.for(() => ({})),
+          });
+          yield* sleep('10m');
+          return 'ordered';
+        }),
+      ],
+      keys,
+      name: 'shop',
+      testing: { environment: 'production', clock },
+      store,
+      queue,
+      limits: { maxHold: 0 },
+      compensators: [release],
+      hooks: { onTurn: () => undefined, onError: () => undefined, onReject: () => undefined },
+    });
+  const { sagaId, expiresAt } = suspended(await hostOf('1').start('order', {}));
+  const { message, at } = newest(queue.sent);
+  const next = hostOf('2');
+  clock.now = at;
+  // A rollback may still continue it.
+  await expect(next.deliver(message)).rejects.toMatchObject({ code: 'version_gone' });
+  expect(did).toEqual(['reserve']);
+  clock.now = expiresAt + 60_000;
+  expect(await next.deliver(message)).toEqual({ status: 'ended', sagaId });
+  expect(did).toEqual(['reserve', 'release']);
+});
 
 test('[E10] [R3] [R5] a token whose version is gone stays valid for a rollback', async () => {
   const { old, next, clock, did, settled } = deployed('fail');
@@ -135,8 +217,7 @@ test('[E10] [R3] [R5] a token whose version is gone stays valid for a rollback',
   const goneNow = { code: 'version_gone' };
   await expect(next.resume(token, answer('sure', false))).rejects.toMatchObject(goneNow);
   // The old version began the turn, and never finished it.
-  const dying = old({ finish: gone, release: gone, forget: gone });
-  await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  await interrupted(old, token);
   clock.now += 61_000;
   await expect(next.resume(token, answer('sure'))).rejects.toMatchObject(goneNow);
   await expect(next.resume(token, answer('sure', false))).rejects.toBeInstanceOf(TokenRefused);
@@ -150,8 +231,7 @@ test('[E10] [R3] [R5] a token whose version is gone stays valid for a rollback',
 test('[E9] [R3] a process without the version leaves an interrupted turn to no other answer', async () => {
   const { old, next, clock, did } = deployed('fail');
   const { token } = suspended(await old().start('order', {}));
-  const dying = old({ finish: gone, release: gone, forget: gone });
-  await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  await interrupted(old, token);
   clock.now += 61_000;
   const refusal = answer('sure', false);
   await expect(next.resume(token, refusal)).rejects.toBeInstanceOf(TokenRefused);
@@ -165,39 +245,41 @@ test('[E9] [R3] a process without the version leaves an interrupted turn to no o
 
 test('[R3] a request after an interrupted turn of a gone version reports the turn as uncompensated', async () => {
   const { old, next, clock, did } = deployed('compensate');
-  const { token } = suspended(await old().start('order', {}));
-  const dying = old({ finish: gone, release: gone, forget: gone });
-  await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  const { token, turn: asked } = suspended(await old().start('order', {}));
+  await interrupted(old, token);
   clock.now += 61_000;
   const turn = await coreOf(next).resume(token, [], {}, { follows: true });
   expect(turn).toMatchObject({
     status: 'failed',
     error: { code: 'version_gone' },
     compensated: [{ stepId: 'reserve' }],
-    uncompensated: [{ stepId: 'turn 2' }],
+    uncompensated: [{ stepId: `turn ${asked + 1}` }],
   });
   expect(did).toEqual(['reserve', 'charge', 'release']);
 });
 
-test('[R3] [E8] an interrupted undo is repeated by its key, and not reported as uncompensated', async () => {
-  const { old, next, dyingNext, clock, did, facts, settled } = deployed('compensate');
-  const { token } = suspended(await old().start('order', {}));
-  await expect(dyingNext.resume(token, answer('sure'))).rejects.toMatchObject({
-    code: 'guard_down',
-  });
-  expect(did).toEqual(['reserve', 'release']);
-  // The queue was notified, and is notified again in case that message was dropped.
-  const [first, second] = facts.splice(0);
-  clock.now = first?.cancelAfter ?? 0;
-  await expect(next.cancel(first?.cancelToken ?? '')).rejects.toBeInstanceOf(TokenRefused);
-  expect(facts).toMatchObject([{ turn: 2, cancelAfter: second?.cancelAfter }]);
-  expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
-    compensated: [{ stepId: 'reserve' }],
-    uncompensated: [],
-  });
-  expect(did).toEqual(['reserve', 'release', 'release']);
-  expect(settled).toEqual([[]]);
-});
+test.each([
+  ['its own message', true],
+  ['the message of the turn before', false],
+])(
+  '[R3] [E8] an interrupted undo is repeated with its key by %s, and not reported as uncompensated',
+  async (_, isOwn) => {
+    const { old, next, dyingNext, clock, did, undoKeys, sent, settled } = deployed('compensate');
+    const { token, sagaId, turn } = suspended(await old().start('order', {}));
+    await expect(dyingNext.resume(token, answer('sure'))).rejects.toMatchObject({
+      code: 'guard_down',
+    });
+    expect(did).toEqual(['reserve', 'release']);
+    const [before, own] = sent.slice(-2) as [Sent, Sent];
+    expect([before.message.turn, own.message.turn]).toEqual([turn, turn + 1]);
+    const { message, at } = isOwn ? own : before;
+    clock.now = at;
+    expect(await next.deliver(message)).toEqual({ status: 'ended', sagaId });
+    expect(did).toEqual(['reserve', 'release', 'release']);
+    expect(undoKeys).toEqual([undoKeys[0], undoKeys[0]]);
+    expect(settled).toEqual([[]]);
+  },
+);
 
 describe('a saga that this process does not serve', () => {
   const clock = testClock();

@@ -12,7 +12,6 @@ import {
   type HostRequest,
   type SagaHost,
   type SagaHostOptions,
-  type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import * as z from 'zod';
@@ -20,8 +19,7 @@ import { connections } from '../fixtures/connections.ts';
 import { accept, completed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { testClock } from '../fixtures/clock.ts';
-import { expectLogs } from '../../../../test/support/logs.ts';
-import { restartLog } from '../../../../test/support/known-logs.ts';
+import { minute, recordingQueue, type Sent } from '../queue/queued.ts';
 
 type AuthOptions = NonNullable<SagaHostOptions['auth']>;
 
@@ -267,16 +265,17 @@ describe('for the sealed principal, without a caller,', () => {
     expect(await host.resume(token, [], { caller: ann })).toMatchObject({ result: 'shipped' });
   });
 
-  test('[T6] [E8] a cancel token continues a saga as another saga', async () => {
-    expectLogs(restartLog);
+  test('[T6] [E8] a message continues an abandoned saga past its pivot as another saga', async () => {
     const clock = testClock();
-    const facts: SuspendedSagaFacts[] = [];
+    const queue = recordingQueue();
     const store = memoryStore({ clock });
-    const hooks = { onSuspended: (fact: SuspendedSagaFacts) => void facts.push(fact) };
-    const { host } = hostOf([order, next], { clock, store, hooks, ...shared });
-    await host.start('order', {}, { caller: ann });
-    const { cancelToken, cancelAfter } = facts.at(-1) as SuspendedSagaFacts;
-    clock.now = cancelAfter;
-    expect(await host.cancel(cancelToken)).toMatchObject({ result: 'shipped' });
+    const { host, told } = hostOf([order, next], { clock, queue, store, ...shared });
+    const { expiresAt, sagaId } = suspended(await host.start('order', {}, { caller: ann }));
+    // The queue delivers so late that the client could no longer continue the saga.
+    clock.now = expiresAt + minute;
+    const { message } = queue.sent.at(-1) as Sent;
+    expect(await host.deliver(message)).toEqual({ status: 'ended', sagaId });
+    expect(told.turns.at(-1)).toMatchObject({ saga: 'next', status: 'completed' });
+    expect(told.steps.map(({ path }) => path)).toContain('ship');
   });
 });

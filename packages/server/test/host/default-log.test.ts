@@ -5,7 +5,6 @@ import {
   createSagaHost,
   elicit,
   generateKey,
-  memoryStore,
   promptSaga,
   publicMessageOf,
   saga,
@@ -324,22 +323,16 @@ describe('a host without hooks', () => {
     }
   });
 
-  test('[E8] explains in development why an early cancel token is refused', async () => {
+  test('[T5] explains in development why a token of a host with a faster clock is refused', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    let cancelToken = '';
-    const holds = saga({ name: 'holds', version: '1' }, function* () {
-      yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
-      return '';
-    });
-    const host = hostOf({
-      sagas: [holds],
-      store: memoryStore(),
-      testing: { environment: 'development' },
-      hooks: { onSuspended: (facts) => (cancelToken = facts.cancelToken) },
-    });
-    await host.start('holds', {});
-    await expect(host.cancel(cancelToken)).rejects.toMatchObject({ code: 'refused' });
-    expect(String(warn.mock.calls)).toContain('A cancel token opens after `cancelAfter`');
+    const fast = hostOf({ testing: { clock: () => Date.now() + 60_000 } });
+    const turn = await fast.start('asking', {});
+    const token = turn.status === 'suspended' ? turn.token : '';
+    const host = hostOf({ testing: { environment: 'development' } });
+    await expect(host.resume(token)).rejects.toMatchObject({ code: 'clock_behind' });
+    expect(String(warn.mock.calls)).toContain(
+      'the clock of the host is behind the clock of the issuing host',
+    );
   });
 
   test.each(['production', 'development'])(

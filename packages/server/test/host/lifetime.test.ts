@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { elicit, memoryStore, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
-import { completed, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
+import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
+import { completed, hostOf, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { start, testClock } from '../fixtures/clock.ts';
+import { recordingQueue, type Sent } from '../queue/queued.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
 const minute = 60_000;
@@ -39,37 +40,42 @@ describe('the lifetime of a saga', () => {
       yield* elicit('ok', { message: 'OK?', schema: Empty });
       return 'done';
     });
-    const suspensions: SuspendedSagaFacts[] = [];
-    const hooks = {
-      ...hooksInto(nothingTold()),
-      onSuspended: (facts: SuspendedSagaFacts) => suspensions.push(facts),
-    };
+    const queue = recordingQueue();
     const store = memoryStore({ clock });
-    const { host } = hostOf(asking, {
+    const { host, told } = hostOf(asking, {
       clock,
       store,
-      hooks,
+      queue,
       limits: { tokenTtl: hour, maxLifetime: 3 * hour },
     });
     let turn = suspended(await host.start('asking', {}));
+    const ends = [queue.sent.at(-1) as Sent];
     for (let index = 0; index < 8; index += 1) {
       clock.now += 20 * minute;
       turn = suspended(await host.resume(turn.token));
+      ends.push(queue.sent.at(-1) as Sent);
     }
     expect(turn.expiresAt).toBe(start + 3 * hour);
-    // A turn that changes nothing keeps its token for half of the token's life. The queue is
-    // notified of each new token, and comes when the newest has expired.
-    expect(suspensions.map(({ cancelAfter }) => (cancelAfter - start) / minute)).toEqual([
-      61, 101, 141, 181, 181,
+    // A turn that changes nothing keeps its token for half of the token's life. The queue comes when
+    // the newest token has expired.
+    expect(ends.map(({ at }) => (at - start) / minute)).toEqual([
+      61, 61, 101, 101, 141, 141, 181, 181, 181,
     ]);
     clock.now = start + 3 * hour + skew;
     await expect(host.resume(turn.token)).rejects.toMatchObject({ reason: 'expired' });
-    const { cancelToken, cancelAfter } = suspensions.at(-1) as SuspendedSagaFacts;
-    clock.now = cancelAfter;
-    expect((await host.cancel(cancelToken)).status).toBe('failed');
-    // The store still knows every token that can be used.
-    await expect(host.cancel(suspensions[0]?.cancelToken ?? '')).rejects.toMatchObject({
-      reason: 'used',
-    });
+    const { message, at } = ends.at(-1) as Sent;
+    clock.now = at;
+    const { sagaId } = turn;
+    expect(await host.deliver(message)).toEqual({ status: 'ended', sagaId });
+    expect(told.turns.at(-1)).toMatchObject({ status: 'failed', turn: message.turn + 1 });
+    // The store still knows every token that can be used: no other message runs anything, nor one
+    // that is sent again for it.
+    const turns = told.turns.length;
+    for (let deliveries = 0; queue.sent.length > 0; deliveries += 1) {
+      expect(deliveries).toBeLessThan(100);
+      const { message: other } = queue.sent.shift() as Sent;
+      expect(['ended', 'outdated']).toContain((await host.deliver(other)).status);
+    }
+    expect(told.turns).toHaveLength(turns);
   });
 });

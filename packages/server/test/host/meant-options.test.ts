@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { compensator, createSagaHost, memoryStore, saga } from '@mcp-saga/server';
+import { compensator, createSagaHost, memoryStore } from '@mcp-saga/server';
 import type { Appended, StoredList, Written } from '@mcp-saga/server/stores';
 import { serveSagas } from '@mcp-saga/server/serve';
 import * as z from 'zod';
@@ -64,12 +64,7 @@ describe('a host rejects at its creation', () => {
       'unknown_option',
     ],
     ['a number as limits', { limits: 5 }, 'limits'],
-    [
-      'a misspelled hook',
-      { hooks: { onSuspend: () => 1 } },
-      "'hooks.onSuspended'",
-      'unknown_option',
-    ],
+    ['a misspelled hook', { hooks: { onSettle: () => 1 } }, "'hooks.onSettled'", 'unknown_option'],
     [
       'a misspelled hook that is undefined',
       { hooks: { onRejected: undefined } },
@@ -221,34 +216,6 @@ describe('a host warns', () => {
       "limits.tokenTtl is 30 milliseconds. Write '30s' for seconds, or '30ms'.",
     ]);
     expect(warningsOf({ testing: { environment: 'production' }, limits })).toEqual([]);
-  });
-
-  test('[E8] in development of a queue without sagas', () => {
-    const sagas = (reuse?: 'ok') => [
-      { ...asking(), reuse },
-      saga({ name: 'other', version: '1', reuse }, function* () {
-        yield* [];
-        return '';
-      }),
-    ];
-    const queue = {
-      hooks: { onSuspended: () => undefined },
-      store: memoryStore({ olderTokens: 'accept' }),
-    };
-    const said = [expect.stringContaining('hooks.onSuspended is never called: it needs a store')];
-    expect(
-      warningsOf({ ...queue, sagas: sagas('ok'), testing: { environment: 'development' } }),
-    ).toEqual(said);
-    expect(
-      warningsOf({ ...queue, sagas: sagas(), testing: { environment: 'development' } }),
-    ).toEqual([]);
-    expect(warningsOf({ ...queue, sagas: sagas('ok') })).toEqual([]);
-    // onSettled is called for every saga.
-    const settled = {
-      hooks: { onSettled: () => undefined },
-      testing: { environment: 'development' },
-    };
-    expect(warningsOf({ ...settled, sagas: sagas('ok') })).toEqual([]);
   });
 });
 

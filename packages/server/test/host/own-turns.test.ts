@@ -9,11 +9,11 @@ import {
   type Steps,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
-import { cancelLifetime } from '../../src/token/sealed-saga.ts';
 import { start, testClock } from '../fixtures/clock.ts';
-import { accept, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
+import { accept, hostOf, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
+import { recordingQueue } from '../queue/queued.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
 
 const minute = 60_000;
@@ -79,7 +79,6 @@ describe('a turn that the host runs without the client', () => {
   });
 
   test('[T13] is stored by the guard, like the turn before, long after their token expired', async () => {
-    const { onSuspended: _, ...hooks } = hooksInto(nothingTold());
     const { did, host, clock } = order(
       function* (late) {
         yield* checkpoint();
@@ -88,7 +87,7 @@ describe('a turn that the host runs without the client', () => {
         yield* step('ship', () => void did.push('ship'));
         return 'shipped';
       },
-      { limits: { turnBudget: 2 * hour, lease: 2 * hour }, hooks },
+      { limits: { turnBudget: 2 * hour, lease: 2 * hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
@@ -177,7 +176,10 @@ describe('a token that can only continue an undo', () => {
     expect(did).toEqual(['charge', 'refund']);
   });
 
-  test('[T13] extends the claim of a `once` step to its own expiry', async () => {
+  test.each<[string, HostChanges, number]>([
+    ['its own expiry', {}, 0],
+    ['the last delivery of its message', { queue: recordingQueue() }, 30 * 24 * hour],
+  ])('[T13] extends the claim of a `once` step to %s', async (_name, changes, later) => {
     const claims: number[] = [];
     const store = storeWithGuard(
       () => ({ claim: (_, expiresAt) => claims.push(expiresAt) > 0 }),
@@ -192,13 +194,13 @@ describe('a token that can only continue an undo', () => {
         });
         return yield* failsAfter(10_000)(late);
       },
-      { store, limits: { tokenTtl: hour, maxLifetime: hour } },
+      { ...changes, store, limits: { tokenTtl: hour, maxLifetime: hour } },
     );
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
     clock.now = charged.expiresAt - 1;
     await host.resume(charged.token);
-    expect(claims).toEqual([clock.now + hour + cancelLifetime + 5 * minute]);
+    expect(claims).toEqual([clock.now + hour + later + 5 * minute]);
   });
 
   test('[T6] limits the lifetime of a saga across continueAs', async () => {

@@ -59,7 +59,7 @@ const refusals: readonly Refusal[] = [
   { name: 'tampered with', reason: 'undecryptable', token: async () => flipped(await mint(), 200) },
   { name: 'of a key that is gone', reason: 'unknown_key', token: () => mint({ keys: newKey }) },
   { name: 'of another service', reason: 'undecryptable', token: () => mint({ audience: 'other' }) },
-  { name: 'of another purpose', reason: 'undecryptable', token: () => forge({}, 'cancel') },
+  { name: 'of another purpose', reason: 'undecryptable', token: () => forge({}, 'handle') },
   { name: 'expired', reason: 'expired', token: () => mint(), at: start + 3_630_000 },
   {
     name: 'issued too early',

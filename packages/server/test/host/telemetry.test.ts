@@ -8,6 +8,7 @@ import { taskClient } from '../fixtures/task-client.ts';
 import { rareMembersOf } from '../fixtures/own-stream.ts';
 import { asksInTask } from '../fixtures/task-sagas.ts';
 import { recordingTelemetry } from '../fixtures/telemetry.ts';
+import { recordingQueue, type Sent } from '../queue/queued.ts';
 import { expectLogs } from '../../../../test/support/logs.ts';
 import { restartLog } from '../../../../test/support/known-logs.ts';
 
@@ -132,10 +133,10 @@ describe('the trace parent in a token', () => {
     expect((await host.inspect(token)).trace).toBe('trace-of-1');
   });
 
-  test('[E8] is in the cancel token of a queue', async () => {
+  test('[E8] is in the message of a queue', async () => {
     expectLogs(restartLog);
     const telemetry = recordingTelemetry();
-    let cancelToken = '';
+    const queue = recordingQueue();
     const clock = testClock();
     const paid = saga({ name: 'paid', version: '1' }, function* () {
       yield* step('charge', () => 1, { compensate: () => undefined });
@@ -146,13 +147,19 @@ describe('the trace parent in a token', () => {
       telemetry,
       clock,
       store: memoryStore({ clock }),
-      hooks: { onSuspended: (facts) => void ({ cancelToken } = facts), onTurn: () => undefined },
+      queue,
+      hooks: { onTurn: () => undefined },
     });
-    suspended(await host.start('paid', {}));
-    clock.now += 2 * 60 * 60 * 1000;
-    failed(await host.cancel(cancelToken));
-    const [, cancelled] = telemetry.turns;
-    expect(cancelled?.begun).toMatchObject({ turn: 2, action: 'cancel', parent: 'trace-of-1' });
+    const { turn, sagaId } = suspended(await host.start('paid', {}));
+    const { message, at } = queue.sent.at(-1) as Sent;
+    clock.now = at;
+    expect(await host.deliver(message)).toEqual({ status: 'ended', sagaId });
+    const cancelled = telemetry.turns.at(-1);
+    expect(cancelled?.begun).toMatchObject({
+      turn: turn + 1,
+      action: 'cancel',
+      parent: 'trace-of-1',
+    });
     expect(cancelled?.steps).toEqual([
       { begun: { stepId: 'charge', kind: 'undo', attempt: 1 }, ends: [undefined] },
     ]);

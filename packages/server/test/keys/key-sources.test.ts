@@ -26,8 +26,7 @@ import { outcome } from '../fixtures/outcome.ts';
 import { post, read } from '../fixtures/raw.ts';
 import { asking, Target } from '../fixtures/sagas.ts';
 import { deploys, hostForAll, ways } from '../fixtures/ways.ts';
-import { expectLogs } from '../../../../test/support/logs.ts';
-import { restartLog } from '../../../../test/support/known-logs.ts';
+import { recordingQueue, type Sent } from '../queue/queued.ts';
 
 const later = { code: -32_603, data: { reason: 'keys_down' } };
 const minutes = 60_000;
@@ -200,18 +199,13 @@ describe('a host with a source of keys', () => {
     expect(source.loads).toBe(2);
   });
 
-  test('[E8] cancels by a cancel token of its keys', async () => {
-    expectLogs(restartLog, /Tasks are not offered/);
-    const cancelTokens: string[] = [];
-    const { host, clock } = hostOf(deploys(), {
-      keys: load,
-      store: memoryStore(),
-      hooks: { onSuspended: ({ cancelToken }) => cancelTokens.push(cancelToken) },
-    });
-    suspended(await host.start('deploys', {}));
-    clock.now += 2 * 60 * minutes;
-    const [cancelToken = ''] = cancelTokens;
-    expect(await host.cancel(cancelToken)).toMatchObject({ status: 'failed' });
+  test('[E8] ends an abandoned saga by a queue message of its keys', async () => {
+    const queue = recordingQueue();
+    const { host, clock } = hostOf(deploys(), { keys: load, store: memoryStore(), queue });
+    const { sagaId } = suspended(await host.start('deploys', {}));
+    const { message, at } = queue.sent.at(-1) as Sent;
+    clock.now = at;
+    expect(await host.deliver(message)).toEqual({ status: 'ended', sagaId });
   });
 
   test.each([undefined, 'ephemeral', '', [], 'k1:short'])(

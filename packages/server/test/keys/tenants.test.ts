@@ -1,20 +1,12 @@
-import { memoryStore, type HostHooks, type KeySource, type SagaCaller } from '@mcp-saga/server';
+import { memoryStore, type KeySource, type QueueMessage, type SagaCaller } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
-import {
-  accept,
-  hooksInto,
-  hostOf,
-  keyOf,
-  nothingTold,
-  oldKey,
-  suspended,
-  type TestHost,
-} from '../fixtures/host.ts';
+import { accept, hostOf, keyOf, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 import { outcome } from '../fixtures/outcome.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { deploys, hostForAll, send, ways } from '../fixtures/ways.ts';
+import { recordingQueue, type Sent } from '../queue/queued.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { maxTenants, Tenants } from '../../src/settings/host-keys.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
@@ -139,62 +131,56 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
     await expect(opened('b')).rejects.toMatchObject({ reason: 'undecryptable' });
   });
 
-  describe('have cancel tokens with their name', () => {
-    async function abandoned(): Promise<
-      TestHost & { readonly cancelToken: string; readonly token: string }
-    > {
-      const cancelTokens: string[] = [];
-      const told = nothingTold();
-      const onSuspended: HostHooks['onSuspended'] = ({ cancelToken }) =>
-        cancelTokens.push(cancelToken);
-      const made = hostOfTenants(load, { hooks: { ...hooksInto(told), onSuspended } });
+  describe('have queue messages with their name', () => {
+    interface Abandoned extends TestHost {
+      /** The message that ends the saga, whose time has come. */
+      readonly message: QueueMessage;
+      /** The token of the client. */
+      readonly token: string;
+      /** The tenants whose keys were loaded. */
+      readonly loads: string[];
+    }
+
+    async function abandoned(): Promise<Abandoned> {
+      const queue = recordingQueue();
+      const loads: string[] = [];
+      const counting: KeySource['load'] = (tenant) => (loads.push(tenant), load(tenant));
+      const made = hostOfTenants(counting, { queue });
       const { token } = suspended(await made.host.start('deploys', {}, of('a')));
-      made.clock.now += 2 * 60 * 60_000;
-      const [cancelToken = ''] = cancelTokens;
-      return { ...made, told, cancelToken, token };
+      const { message, at } = queue.sent.at(-1) as Sent;
+      made.clock.now = at;
+      return { ...made, message, token, loads };
     }
     const renamed = (token: string, tenant: string): string =>
       `${Buffer.from(tenant).toString('base64url')}~${token.split('~')[1]}`;
 
-    test('[E8] which cancel without a caller', async () => {
-      const { host, cancelToken } = await abandoned();
-      expect(cancelToken).toMatch(/^YQ~ey/);
-      expect(await host.cancel(` ${cancelToken}\n`)).toMatchObject({
-        status: 'failed',
-        sagaId: expect.any(String) as string,
-      });
-      // A repeated message gets the same end.
-      expect(await host.cancel(cancelToken)).toMatchObject({ status: 'failed' });
+    test('[E8] which end a saga without a caller', async () => {
+      const { host, message } = await abandoned();
+      const { sagaId, token } = message;
+      expect(token).toMatch(/^YQ~ey/);
+      expect(await host.deliver(message)).toEqual({ status: 'ended', sagaId });
+      // A repeated message finds the same end.
+      expect(await host.deliver(message)).toEqual({ status: 'ended', sagaId });
     });
 
-    test.each<
-      [string, (tokens: { readonly cancelToken: string; readonly token: string }) => string]
-    >([
-      [
-        'a cancel token under the name of another tenant',
-        ({ cancelToken }) => renamed(cancelToken, 'b'),
-      ],
+    test.each<[string, (tokens: { readonly named: string; readonly token: string }) => string]>([
+      ['a message under the name of another tenant', ({ named }) => renamed(named, 'b')],
       [
         'the token of a client under the name of its tenant',
         ({ token }) => renamed(`~${token}`, 'a'),
       ],
+      ['the token of a client', ({ token }) => token],
       ['a name without a token', () => 'YQ~'],
-      ['two names', ({ cancelToken }) => `YQ~${cancelToken}`],
+      ['two names', ({ named }) => `YQ~${named}`],
+      ['a message without its name', ({ named }) => named.replace(/^.*~/, '')],
+      ['a message under an empty name', ({ named }) => `~${named.split('~')[1]}`],
+      ['a message under a name that is not base64url', ({ named }) => `a=~${named.split('~')[1]}`],
     ])('[T5] which refuse %s', async (_name, make) => {
-      const all = await abandoned();
-      await expect(all.host.cancel(make(all), of('a'))).rejects.toMatchObject({ code: 'refused' });
-      expect(all.told.rejections).toHaveLength(1);
-    });
-
-    test.each<[string, (token: string) => string]>([
-      ['without its name', (token) => token.replace(/^.*~/, '')],
-      ['under an empty name', (token) => `~${token.split('~')[1]}`],
-      ['under a name that is not base64url', (token) => `a=~${token.split('~')[1]}`],
-    ])('[T5] which need a caller %s, whose tenant must be the same', async (_name, change) => {
-      const { host, cancelToken } = await abandoned();
-      await expect(host.cancel(change(cancelToken))).rejects.toMatchObject({
-        code: 'tenant_missing',
-      });
+      const { host, told, message, token } = await abandoned();
+      const forged = { ...message, token: make({ named: message.token, token }) };
+      await expect(host.deliver(forged)).rejects.toMatchObject({ code: 'refused' });
+      expect(told.rejections).toHaveLength(1);
+      expect(await host.deliver(message)).toMatchObject({ status: 'ended' });
     });
 
     test.each([
@@ -203,10 +189,10 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
     ])(
       '[T5] which refuse a name that is %s, without a call of the source',
       async (_name, tenant) => {
-        const { host, cancelToken } = await abandoned();
-        await expect(host.cancel(renamed(cancelToken, tenant))).rejects.toMatchObject({
-          code: 'tenant_missing',
-        });
+        const { host, message, loads } = await abandoned();
+        const forged = { ...message, token: renamed(message.token, tenant) };
+        await expect(host.deliver(forged)).rejects.toMatchObject({ code: 'refused' });
+        expect(loads).toEqual(['a']);
       },
     );
 
@@ -236,10 +222,16 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
       });
     });
 
-    test('[T5] which no dialect accepts from a client', async () => {
+    test('[T5] which nobody may use as a token of a client', async () => {
       const all = await abandoned();
-      const params = { sagaToken: all.cancelToken };
-      const { last } = await send(all, 'tools/cancelSaga', params, { user: 'ada@a' });
+      const { token: sagaToken } = all.message;
+      for (const tenant of ['a', 'b'])
+        await expect(all.host.cancel(sagaToken, of(tenant))).rejects.toMatchObject({
+          code: 'refused',
+        });
+      // Without a caller, nothing says whose keys to use.
+      await expect(all.host.cancel(sagaToken)).rejects.toMatchObject({ code: 'tenant_missing' });
+      const { last } = await send(all, 'tools/cancelSaga', { sagaToken }, { user: 'ada@a' });
       expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_saga_token' } });
     });
   });

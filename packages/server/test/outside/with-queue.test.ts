@@ -95,9 +95,6 @@ describe('an approval without a queue', () => {
 
   it('causes no warning about other parts of the host', async () => {
     expect(await warnings({})).toEqual([]);
-    expect(
-      await warnings({ remindEvery: hour }, { hooks: { onSuspended: () => undefined } }),
-    ).toEqual([]);
     const changes = { queue: { send: () => undefined }, store: memoryStore() };
     expect(await warnings({ remindEvery: hour }, changes)).not.toContainEqual(
       expect.stringContaining('missing_option'),

@@ -10,7 +10,6 @@ import {
   step,
   type Program,
   type SagaTurn,
-  type SuspendedSagaFacts,
   type Steps,
 } from '@mcp-saga/server';
 import type { Client } from '@modelcontextprotocol/client';
@@ -23,7 +22,7 @@ import { connections } from '../fixtures/connections.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { completed, hostOf, suspended } from '../fixtures/host.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
-import { minute, Ok, queued } from '../queue/queued.ts';
+import { minute, Ok, queued, recordingQueue } from '../queue/queued.ts';
 import { keyField } from './shop.ts';
 
 const handshake: HostChanges = { starts: { unkeyed: 'handshake' } };
@@ -232,44 +231,32 @@ describe('with a queue, a first step that can be undone', () => {
   });
 });
 
-test('with the hook of a queue, a call with a key tells it before its first step', async () => {
+test('[E8] with a queue, a call with a key tells it before its first step', async () => {
   const did: string[] = [];
-  const facts: SuspendedSagaFacts[] = [];
-  const clock = testClock();
-  const store = memoryStore({ clock, olderTokens: 'accept' });
-  const stuck = deferred<undefined>();
-  const body = (waits?: () => unknown): Program =>
+  const stuck = deferred<number>();
+  const world = queued(
     pays(function* (): Steps<void> {
-      yield* charges(did, waits);
+      yield* charges(did, () => {
+        stuck.resolve(world.queue.sent.length);
+        return did.length === 1 ? new Promise(() => undefined) : undefined;
+      });
       yield* elicit('go', question);
-    });
-  const host = (program: Program) =>
-    hostOf(program, {
-      clock,
-      store,
-      hooks: { ...quiet, onSuspended: (told) => void facts.push(told) },
-    }).host;
-  const dying = host(
-    body(() => {
-      stuck.resolve(undefined);
-      return new Promise(() => undefined);
     }),
   );
   // Its process dies in the step, and its client never comes back.
-  void dying.start('pay', {}, { idempotencyKey: 'k' });
-  await stuck.promise;
-  expect(facts).toHaveLength(1);
-  clock.now = facts[0]?.cancelAfter ?? 0;
-  expect(await host(body()).cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
-    compensated: [{ stepId: 'charge' }],
-  });
+  void world.host.start('pay', {}, { idempotencyKey: 'k' });
+  expect(await stuck.promise).toBe(1);
+  const other = world.restart();
+  expect(await world.next(other)).toMatchObject({ status: 'waiting' });
+  expect(did).toEqual(['charge', 'charge']);
+  expect(await world.next(other)).toMatchObject({ status: 'ended' });
   expect(did).toEqual(['charge', 'charge', 'refund']);
 });
 
-test.each<[string, NonNullable<HostChanges['hooks']>]>([
-  ['without a hook', quiet],
-  ['with the hook of a queue', { ...quiet, onSuspended: () => undefined }],
-])('a call with a key, %s, keeps how a step has failed before the next one', async (_, hooks) => {
+test.each<[string, HostChanges]>([
+  ['without a queue', {}],
+  ['with a queue', { queue: recordingQueue() }],
+])('a call with a key, %s, keeps how a step has failed before the next one', async (_, options) => {
   const sent: string[] = [];
   const clock = testClock();
   const store = memoryStore({ clock, olderTokens: 'accept' });
@@ -283,7 +270,7 @@ test.each<[string, NonNullable<HostChanges['hooks']>]>([
       yield* step(`send-${value}`, () => (sent.push(value), waits?.()));
       return value;
     });
-    const { host } = hostOf(program, { clock, store, hooks });
+    const { host } = hostOf(program, { clock, store, hooks: quiet, ...options });
     return await host.start('pay', {}, { idempotencyKey: 'k' });
   };
   // The process dies behind the failed step.

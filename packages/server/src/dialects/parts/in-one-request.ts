@@ -84,14 +84,13 @@ async function undoAbandoned(
   suspended: SuspendedTurn,
   first: number,
 ): Promise<void> {
-  const { notifiesSuspended, hooks } = host.observer;
   const { token, turn, saga } = suspended;
   // The saga may have continued as another one.
   const program = host.registry.named(saga);
   if (program === undefined || !mayHaveUndos(host, program)) return;
   if (isResumed(call) && (program.reuse === 'ok' || turn === first)) return;
   try {
-    if (notifiesSuspended && program.reuse !== 'ok') {
+    if (host.guard?.queue !== undefined && program.reuse !== 'ok') {
       const opened = await openTurn(host, suspended);
       // A client whose key counts may repeat its call. The queue ends the saga if it does not.
       if (isNamed(opened.saga) || isPastPivot(opened)) return;
@@ -103,6 +102,6 @@ async function undoAbandoned(
     // The client has repeated its call, and that request has the saga now.
     if (isUsed(error)) return;
     // The client is gone, so the error goes to the operator.
-    hooks.onError(error);
+    host.observer.hooks.onError(error);
   }
 }

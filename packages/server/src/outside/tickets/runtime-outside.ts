@@ -112,15 +112,14 @@ const advised = new WeakMap<OutsideAccess, Set<string>>();
  * is the first sign of it.
  */
 function adviseOnQueue(
-  { observer }: HostParts,
+  { observer, guard }: HostParts,
   outside: OutsideAccess,
   name: string,
   path: string,
 ): void {
   const known = advised.get(outside) ?? new Set();
   advised.set(outside, known);
-  // An operator with `onSuspended` may have a queue of their own.
-  if (observer.notifiesSuspended || known.has(name)) return;
+  if (guard?.queue !== undefined || known.has(name)) return;
   known.add(name);
   observer.hooks.onWarning(
     `Saga '${name}' waits with reminders or escalations ('${path}'), but the host has no queue, so they are sent only when the client ` +
