@@ -169,7 +169,7 @@ const refusedMachines: typeof refused = {
   },
   'no-machine-output': {
     code: machine('setup({}).createMachine({})'),
-    says: /the machine must declare types\.output, as the saga returns it/,
+    says: /Property 'result' is missing/,
   },
   'response-of-a-machine-step': {
     code: "step(() => fetch('x'));",

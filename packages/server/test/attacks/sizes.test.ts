@@ -139,7 +139,7 @@ test('[T4] [T11] does not decode a long or malformed token', async () => {
     await expect(host.resume(sent, [])).rejects.toMatchObject({ code: 'refused' });
     await expect(host.cancel(sent)).rejects.toMatchObject({ code: 'refused' });
   }
-  expect(new Set(rejected.slice(0, 2))).toEqual(new Set(['too_large', 'malformed']));
+  expect(new Set(rejected)).toEqual(new Set(['too_large']));
 });
 
 test('[T11] stops measuring a list that contains only itself', async () => {
