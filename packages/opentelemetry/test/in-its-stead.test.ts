@@ -34,7 +34,7 @@ test('a fallback function is a span, and a fallback value is not', async () => {
   });
 });
 
-test('a plain promise of a machine is a span', async () => {
+test('a promise of a machine is the span of a step', async () => {
   const traced = tracing();
   const machine = setup({
     types: { output: {} as string },
@@ -50,5 +50,10 @@ test('a plain promise of a machine is a span', async () => {
   const looking = machineSaga({ name: 'looking', version: '1' }, machine);
   const host = hostOf([looking], { telemetry: openTelemetry({ tracerProvider: traced.provider }) });
   expect(await host.start('looking', {})).toMatchObject({ result: 'seen' });
-  expect(traced.tree()).toBe(['saga looking', '  promise look'].join('\n'));
+  expect(traced.tree()).toBe(['saga looking', '  step look'].join('\n'));
+  expect(traced.span('step look').attributes).toEqual({
+    'saga.step.id': 'look',
+    'saga.step.kind': 'step',
+    'saga.step.attempt': 1,
+  });
 });

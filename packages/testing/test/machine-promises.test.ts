@@ -1,10 +1,11 @@
-import { elicit, machineSaga } from '@mcp-saga/xstate';
+import { elicit, idempotencyKeyOf, machineSaga, type PromiseStepOptions } from '@mcp-saga/xstate';
 import type { Program } from '@mcp-saga/server';
 import { assign, fromPromise, setup } from 'xstate';
 import {
   crashEverywhere,
   failEverywhere,
   forkEverywhere,
+  Provider,
   testHost,
   testSaga,
   type SagaRun,
@@ -24,12 +25,12 @@ beforeEach(() => void did.splice(0));
 const machine = setup({
   types: { context: {}, output: {} as string },
   actors: {
-    charge: fromPromise(async () => {
+    charge: fromPromise<unknown>(async () => {
       did.push('charge');
       return { id: 'ch_1' };
     }),
     ask: elicit({ message: 'Ship it?', schema: z.object({ ship: z.boolean() }) }),
-    ship: fromPromise(async () => void did.push('ship')),
+    ship: fromPromise<unknown>(async () => void did.push('ship')),
   },
 }).createMachine({
   context: {},
@@ -44,8 +45,33 @@ const machine = setup({
 });
 const promised: Program = machineSaga({ name: 'promised', version: '1', reuse: 'ok' }, machine);
 const guarded: Program = machineSaga({ name: 'guarded', version: '1' }, machine);
+const [charges, parcels] = [new Provider<string>(), new Provider<string>()];
+/** The same saga, whose promises send their keys to providers. */
+const keyed = (steps: Readonly<Record<string, PromiseStepOptions>> = {}): Program =>
+  machineSaga(
+    {
+      name: 'keyed',
+      version: '1',
+      steps,
+      reuse: Object.keys(steps).length === 0 ? 'ok' : undefined,
+    },
+    machine.provide({
+      actors: {
+        charge: fromPromise<unknown>(async ({ self }) =>
+          charges.do(idempotencyKeyOf(self), 'charge'),
+        ),
+        ship: fromPromise<unknown>(async ({ self }) => parcels.do(idempotencyKeyOf(self), 'ship')),
+      },
+    }),
+  );
 const shipped = (saga: Program): TestSaga =>
-  testSaga(saga, { before: () => void did.splice(0) }).on.elicit('ask', { ship: true });
+  testSaga(saga, {
+    before: () => void did.splice(0),
+    providers: [charges, parcels],
+  }).on.elicit('ask', { ship: true });
+
+const firstRequest = 'happens twice. The step runs in the first request';
+const withoutKey = 'happens 2 times, and its code never reads its idempotency key';
 
 const runsOf = ({ effects }: SagaRun): Readonly<Record<string, readonly number[]>> =>
   Object.fromEntries(
@@ -56,21 +82,20 @@ const runsOf = ({ effects }: SagaRun): Readonly<Record<string, readonly number[]
   );
 
 describe('a promise of a machine', () => {
-  it('is an effect without a key, and an event of the trace', async () => {
+  it('is an effect with a key that its code has not read, and an event of the trace', async () => {
     const run = await shipped(promised).run();
     expect(run.effects).toMatchObject([
-      { id: 'charge', key: undefined, runs: 1, turns: [1] },
-      { id: 'ship', key: undefined, runs: 1, turns: [2] },
+      { id: 'charge', key: 'do:charge', took: false, runs: 1, turns: [1] },
+      { id: 'ship', key: 'do:ship', took: false, runs: 1, turns: [2] },
     ]);
     expect(run).toHaveRun(['charge', 'ship'], { times: 1 });
     expect(run.warnings).toEqual([]);
   });
 
-  it('that runs again after a lost response is an effect of two runs, with a warning', async () => {
+  it('that runs again after a lost response is an effect of two runs', async () => {
     const run = await shipped(promised).lose.response(2).run();
     expect(did).toEqual(['charge', 'ship', 'ship']);
     expect(runsOf(run)).toEqual({ charge: [1], ship: [2] });
-    expect(run.warnings.join()).toContain("'ship' happens again");
     expect(run.trace.filter(({ type }) => type === 'ran')).toHaveLength(3);
   });
 
@@ -93,23 +118,62 @@ describe('a promise of a machine', () => {
   });
 
   it.each([
-    ['in its first request', promised, 'charge'],
-    ['after its first turn', guarded, 'charge'],
-    ['although a stand-in replaces its code', guarded, 'ship', 'ship'],
-  ])('is reported by crashEverywhere if it repeats %s', async (_, saga, id, standIn = '') => {
-    const script = standIn === '' ? shipped(saga) : shipped(saga).on.step('ship', undefined);
+    ['in its first request', promised, 'charge', firstRequest],
+    ['in its first request, with a store', guarded, 'charge', firstRequest],
+    ['in a later turn', promised, 'ship', withoutKey],
+    ['in a later turn, with a store', guarded, 'ship', withoutKey],
+  ])('is reported by crashEverywhere if it repeats %s', async (_, saga, id, what) => {
+    const script = shipped(saga);
     const harmless = id === 'ship' ? ['charge'] : ['ship'];
     const message = await messageOf(crashEverywhere(script, { harmless }));
-    expect(message).toContain(`'${id}' happens again. A promise of a machine`);
+    expect(message).toContain(`'${id}' ${what}`);
     expect(await crashEverywhere(script, { harmless: ['charge', 'ship'] })).toEqual({
       cases: 6,
     });
   });
 
+  it('is accepted by crashEverywhere with a stand-in, as another step is', async () => {
+    const script = shipped(guarded).on.step('ship', undefined);
+    expect(await crashEverywhere(script, { harmless: ['charge'] })).toEqual({ cases: 6 });
+  });
+
+  it('whose code takes its key may repeat', async () => {
+    const run = await shipped(keyed()).lose.response(2).run();
+    expect(run.effects).toMatchObject([
+      { id: 'charge', key: 'do:charge', took: true, runs: 1 },
+      { id: 'ship', key: 'do:ship', took: true, runs: 2 },
+    ]);
+    expect(parcels.calls).toEqual(['do:ship', 'do:ship']);
+    expect(await crashEverywhere(shipped(keyed()), { firstRequest: 'accept' })).toEqual({
+      cases: 6,
+    });
+    expect((await forkEverywhere(shipped(keyed()))).cases).toBe(3);
+  });
+
+  it('that has ended in the journal of a token does not run again with it', async () => {
+    const run = await shipped(promised).run();
+    expect(runsOf(await run.at('ask').fork())).toEqual({ charge: [1], ship: [2] });
+    expect(did).toEqual(['charge', 'ship', 'ship']);
+  });
+
+  it('with an undo in the options of the machine is undone, as another step is', async () => {
+    const saga = keyed({
+      charge: { compensate: ({ stepKey }) => charges.undo(stepKey), unknown: 'compensate' },
+    });
+    const failed = await shipped(saga).fail.step('ship', new Error('no truck')).run();
+    expect(failed.compensated).toEqual(['charge']);
+    expect(failed.standing).toEqual([]);
+    const options = { harmless: ['ship'] };
+    expect((await failEverywhere(shipped(saga), options)).cases).toBeGreaterThan(0);
+    expect((await crashEverywhere(shipped(saga), options)).cases).toBeGreaterThan(0);
+  });
+
   it('is reported by failEverywhere if the failed saga leaves it', async () => {
     const { code, message } = await errorOf(failEverywhere(shipped(promised)));
     expect(code).toBe('violated');
-    expect(message).toMatch(/'charge' .*a promise of a machine has no undo/);
+    expect(message).toContain(
+      "'charge' happened, the saga failed, and nothing undoes 'charge'. Add `compensate",
+    );
     expect(await failEverywhere(shipped(promised), { harmless: ['charge', 'ship'] })).toEqual({
       cases: 6,
     });
@@ -117,13 +181,13 @@ describe('a promise of a machine', () => {
 
   it('is reported after a crash if the repeated request fails', async () => {
     const options = { afterCrash: 'fail', harmless: ['charge'] } as const;
-    expect(await messageOf(crashEverywhere(shipped(promised), options))).toMatch(
-      /'ship' .*a promise of a machine has no undo/,
+    expect(await messageOf(crashEverywhere(shipped(promised), options))).toContain(
+      "'ship' happened in a request that died, the repeated request failed, and nothing undoes or names 'ship'",
     );
   });
 
   it('is reported by forkEverywhere if an older token runs it again', async () => {
-    expect(await messageOf(forkEverywhere(shipped(promised)))).toContain("'ship' happens again");
+    expect(await messageOf(forkEverywhere(shipped(promised)))).toContain(`'ship' ${withoutKey}`);
     const { forks } = await forkEverywhere(shipped(promised), { harmless: ['ship'] });
     expect(forks[0]).toMatchObject({ id: 'ask', again: ['ship'] });
     expect((await forkEverywhere(shipped(guarded))).cases).toBeGreaterThan(0);
@@ -132,7 +196,7 @@ describe('a promise of a machine', () => {
   it('is reported by sagaProperty if it repeats', async () => {
     const property = sagaProperty(promised, { faults: ['crashes'] });
     await expect(fc.assert(property, { seed: 7 })).rejects.toMatchObject({
-      cause: { message: expect.stringContaining('A promise of a machine runs again') as string },
+      cause: { message: expect.stringContaining(`'ship' ${withoutKey}`) as string },
     });
   });
 
@@ -141,8 +205,8 @@ describe('a promise of a machine', () => {
     await host.client({ answers: { ask: { ship: true } } }).call('promised');
     await host.close();
     expect(host.effects.map(({ id, key, runs }) => [id, key, runs])).toEqual([
-      ['charge', undefined, 1],
-      ['ship', undefined, 1],
+      ['charge', expect.any(String), 1],
+      ['ship', expect.any(String), 1],
     ]);
   });
 });
@@ -188,10 +252,10 @@ describe('a promise that a machine invokes in a loop', () => {
     const run = await script.run();
     expect(run.effects.map(({ id, runs }) => [id, runs])).toEqual([
       ['page', 1],
-      ['page', 1],
-      ['page', 1],
+      ['page#2', 1],
+      ['page#3', 1],
     ]);
-    const died = await script.crash.after('page', { run: 3 }).run();
+    const died = await script.crash.after('page#3').run();
     // Without commits, the whole turn runs again.
     const first = 'commitEach' in options ? 1 : 2;
     expect(died.effects.map(({ runs }) => runs)).toEqual([first, first, 2]);

@@ -96,7 +96,7 @@ describe('a recording of a machine', () => {
           { "time": "2030-01-15T12:00:00.000Z", "host": { "budget": 25000, "maxHold": 20000 } }
         ],
         "happened": [
-          { "turn": 1, "kind": "promise", "id": "quote", "outcome": "done", "given": { "cents": 900 }, "value": 900 },
+          { "turn": 1, "kind": "step", "id": "quote", "outcome": "done", "given": { "cents": 900 }, "value": 900 },
           { "turn": 1, "kind": "step", "id": "charge", "outcome": "done", "given": { "cents": 900, "card": "4111" }, "value": { "id": "ch_900" } },
           { "turn": 1, "kind": "elicit", "id": "sure", "outcome": "asked", "given": { "message": "Ship it? (4111)", "requestedSchema": { "type": "object", "properties": { "sure": { "type": "boolean" } }, "required": ["sure"] } } },
           { "turn": 1, "kind": "wait", "id": "", "outcome": "waits", "latest": 600000 },
@@ -454,7 +454,7 @@ describe('the check of machine recordings before a deployment', () => {
     );
   });
 
-  it('shows an additional effect in a turn, and a promise that was an effect', async () => {
+  it('shows an additional effect in a turn, and a step that was a poll', async () => {
     const { recording } = await shipped.run();
     const happened = recording.happened.filter(({ outcome }) => outcome !== 'waits');
     await expect(replayRecording({ ...recording, happened }, [shipping])).rejects.toThrow(
@@ -462,10 +462,10 @@ describe('the check of machine recordings before a deployment', () => {
     );
     const [quote, ...rest] = recording.happened;
     await expect(
-      replayRecording({ ...recording, happened: [{ ...quote, kind: 'step' }, ...rest] }, [
+      replayRecording({ ...recording, happened: [{ ...quote, kind: 'poll' }, ...rest] }, [
         shipping,
       ]),
-    ).rejects.toThrow(/> quote done, as step +\| quote done, as promise\n/);
+    ).rejects.toThrow(/> quote done, as poll +\| quote done, as step\n/);
   });
 
   it('shows an awaited effect that had not ended', async () => {

@@ -7,6 +7,7 @@ export {
   type MachineSagaOptions,
   type ResultOption,
 } from './machine/machine-saga.ts';
+export { idempotencyKeyOf, type PromiseStepOptions } from './machine/promise-steps.ts';
 export type { StateAsk } from './machine/asked-states.ts';
 export { elicit, type ElicitLogic, type ElicitLogicOptions } from './author/elicit.ts';
 export { elicitUrl, type ElicitUrlLogicOptions } from './author/elicit-url.ts';

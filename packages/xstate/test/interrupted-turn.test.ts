@@ -311,7 +311,7 @@ describe('a delay that fires during a guarded turn', () => {
     expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual(['check']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
-    expect(did).toEqual(['check', 'more', 'do:charge']);
+    expect(did).toEqual(['check', 'do:charge', 'more']);
   });
 
   it('[E9] starts no effect after one that failed in that turn', async () => {
@@ -399,7 +399,7 @@ describe('a delay that fires during a guarded turn', () => {
     const drive: Drive = await started(racing(() => drive));
     drive.world.time += 60_000;
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
-    expect(did).toEqual(['more', 'do:charge']);
+    expect(did).toEqual(['do:charge', 'more']);
   });
 
   it('[E6] holds the request for a grace after an abort if an effect never settles', async () => {

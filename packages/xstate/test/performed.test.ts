@@ -89,8 +89,8 @@ it('passes all code of a machine, with its arguments, to a runtime that runs it'
   expect(
     calls.map(({ kind, path, undoes, step: { input } }) => [kind, path, undoes, input]),
   ).toEqual([
-    ['promise', 'look', undefined, { at: 'here' }],
-    ['promise', 'inner/look', undefined, { at: 'inside' }],
+    ['step', 'look', undefined, { at: 'here' }],
+    ['step', 'inner/look', undefined, { at: 'inside' }],
     ['step', 'pack', undefined, new Date(7)],
     ['fallback', 'who', undefined, undefined],
     ['step', '~pack', 'pack', undefined],

@@ -5,7 +5,16 @@ import { remindAll, remindEveryone } from './loops.ts';
 import { browseOrders, listOrders } from './paging.ts';
 import { planTrip, vote } from './parallel.ts';
 import { report } from './tasks.ts';
-import { checkoutSaga, expenseSaga, parcelSaga, refundSaga, refunds, sent } from './xstate.ts';
+import {
+  charges,
+  checkoutSaga,
+  expenseSaga,
+  orderSaga,
+  parcelSaga,
+  refundSaga,
+  refunds,
+  sent,
+} from './xstate.ts';
 
 // #region parallel
 it('asks both questions in one turn', async () => {
@@ -153,4 +162,14 @@ it('asks in a state of a machine that waits for an event, until the event leaves
   expect(paid.result).toBe('Order A1 is charged.');
   expect([...sent.values()]).toEqual(['3000 cents']);
   expect((await asks.refuse.elicit('review').run()).result).toBe('Order A1 is cancelled.');
+});
+
+it('records the promises of a machine, and undoes them', async () => {
+  const asks = testSaga(orderSaga, { input: { cents: 40 }, providers: [charges] });
+  expect((await asks.on.elicit('confirm', {}).run()).result).toBe('The order is kept.');
+  expect(charges.standing).toEqual([40]);
+  const dropped = await asks.refuse.elicit('confirm').run();
+  expect([dropped.status, dropped.compensated]).toEqual(['failed', ['pay']]);
+  expect(charges.standing).toEqual([]);
+  await crashEverywhere(asks.on.elicit('confirm', {}));
 });

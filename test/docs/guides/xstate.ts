@@ -1,7 +1,7 @@
 import type { StepContext } from '@mcp-saga/server';
-import { elicit, isRefused, machineSaga, step } from '@mcp-saga/xstate';
+import { elicit, idempotencyKeyOf, isRefused, machineSaga, step } from '@mcp-saga/xstate';
 import { Provider } from '@mcp-saga/testing';
-import { assign, setup } from 'xstate';
+import { assign, fromPromise, setup, type AnyActorRef } from 'xstate';
 import { z } from 'zod';
 
 /** Reports that were sent, by idempotency key. */
@@ -206,3 +206,47 @@ export const checkoutSaga = machineSaga(
   checkout,
 );
 // #endregion asks
+
+/** Charges of the shop, by idempotency key. */
+export const charges: Provider<number> = new Provider();
+
+// #region promises
+interface Charging {
+  readonly input: { readonly cents: number };
+  readonly self: AnyActorRef;
+}
+
+const order = setup({
+  types: { input: {} as { cents: number }, context: {} as { cents: number } },
+  actors: {
+    charge: fromPromise(async ({ input, self }: Charging) =>
+      charges.do(idempotencyKeyOf(self), input.cents),
+    ),
+    confirm: elicit({ message: 'Keep the order?', schema: z.object({}) }),
+  },
+}).createMachine({
+  context: ({ input }) => input,
+  initial: 'charging',
+  states: {
+    charging: {
+      invoke: { id: 'pay', src: 'charge', input: ({ context }) => context, onDone: 'confirming' },
+    },
+    confirming: {
+      invoke: { id: 'confirm', src: 'confirm', onDone: 'kept', onError: 'dropped' },
+    },
+    kept: { type: 'final' },
+    dropped: { type: 'final', tags: 'compensate' },
+  },
+});
+
+export const orderSaga = machineSaga(
+  {
+    name: 'order',
+    version: '1',
+    input: z.object({ cents: z.int() }),
+    steps: { charge: { compensate: ({ stepKey }) => charges.undo(stepKey) } },
+    result: ({ value }) => `The order is ${value}.`,
+  },
+  order,
+);
+// #endregion promises

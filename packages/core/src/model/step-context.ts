@@ -8,7 +8,7 @@ export interface StepGiven {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   readonly input?: unknown;
-  /** Undefined for a promise, and for a poll, which has no effect. */
+  /** Undefined for a poll, which has no effect. */
   readonly idempotencyKey?: string;
   /** For an undo: idempotency key of the undone step. */
   readonly stepKey?: string;
@@ -29,11 +29,8 @@ export type OutsideWork = 'delivery' | 'registration' | 'answers';
 
 /** One call of an author's code. */
 export interface StepCall {
-  /**
-   * `fallback`: answers a question instead of the client. `promise`: a plain promise that a machine
-   * invokes.
-   */
-  readonly kind: 'step' | 'poll' | 'fallback' | 'promise';
+  /** `fallback`: answers a question instead of the client. */
+  readonly kind: 'step' | 'poll' | 'fallback';
   readonly path: string;
   /** For an undo: path of the undone step, followed by the path of the undo's own step, if any. */
   readonly undoes: string | undefined;

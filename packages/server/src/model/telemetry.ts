@@ -77,7 +77,7 @@ export interface TracedStep {
    * step to undo.
    */
   readonly stepId: string;
-  readonly kind: 'step' | 'undo' | 'poll' | 'fallback' | 'promise';
+  readonly kind: 'step' | 'undo' | 'poll' | 'fallback';
   /** Number of the attempt, from 1. */
   readonly attempt: number;
 }

@@ -8,7 +8,7 @@ import {
   type ExploreOptions,
   type Violation,
 } from './exploration.ts';
-import { forgotten, promiseLeft } from './nothing-forgotten.ts';
+import { forgotten } from './nothing-forgotten.ts';
 
 /** Ended run of a step. Runs count from 1. */
 type Ran = Readonly<{ id: string; run: number; turn: number }>;
@@ -75,7 +75,6 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
   if (denied === undefined) return undefined;
   const { id } = denied;
   const expects = `expect([...run.compensated, ...run.uncompensated]).toContain(${toSource(id)});`;
-  if (denied.key === undefined) return { what: promiseLeft({ id, sure: true }), expects };
   return {
     what:
       `'${id}' happened in a request that died, the repeated request failed, and nothing undoes or names '${id}'. ` +

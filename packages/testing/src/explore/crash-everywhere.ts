@@ -1,6 +1,6 @@
 import type { NamesOf } from '@mcp-saga/server/internal';
 import { show } from '../values/show.ts';
-import { repeatedPromise, type Effect } from '../world/world-effects.ts';
+import type { Effect } from '../world/world-effects.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from '../script/script-rules.ts';
 import { isSameValue } from '../values/same-value.ts';
@@ -215,10 +215,9 @@ function repeatedBeforeToken(
   options: CrashOptions,
 ): Violation | undefined {
   if (options.firstRequest === 'accept') return undefined;
-  const [, first] =
-    Array.from(world.ledger.named).find(
-      ([name, { id }]) => world.isAbandoned(name) && !mayBeginAgain(id, options, world),
-    ) ?? [];
+  const first = world.ledger.effects.find(
+    ({ id, key }) => world.isAbandoned(key) && !mayBeginAgain(id, options, world),
+  );
   if (first === undefined) return undefined;
   const undisturbed = baseline.world.ledger.effects;
   const times = undisturbed.filter(({ id }) => id === first.id).length;
@@ -227,7 +226,6 @@ function repeatedBeforeToken(
   const expects = hasSameId
     ? `expect(run.effects.filter(({ id }) => id === ${toSource(first.id)})).toHaveLength(${times});`
     : `expect(run.effects).toHaveLength(${undisturbed.length});`;
-  if (first.key === undefined) return { what: promiseRepeats(first.id), expects };
   return {
     what:
       `${nameOf(first.id)} happens twice. The step runs in the first request, before the client has a token: the client can only ` +
@@ -264,9 +262,9 @@ function repeated(
   { world }: Explored,
   options: CrashOptions,
 ): Violation | undefined {
-  const before = baseline.world.ledger.named;
-  for (const [name, effect] of world.ledger.named) {
-    const known = before.get(name);
+  const before = baseline.world.ledger.byKey;
+  for (const effect of world.ledger.effects) {
+    const known = before.get(effect.key);
     if (isHarmless(effect.id, options, world) || effect.runs <= (known?.runs ?? 1)) continue;
     const turns = new Set(effect.turns).size;
     if (turns > new Set(known?.turns).size && known !== undefined) {
@@ -282,8 +280,8 @@ function repeated(
 }
 
 /**
- * Reports the first effect that repeated and has no key, or never read it. Steps that only read, or
- * were declared harmless, may.
+ * Reports the first effect that repeated and never read its key. Steps that only read, or were
+ * declared harmless, may.
  */
 export function firstCareless(
   world: World,
@@ -297,16 +295,10 @@ export function firstCareless(
 }
 
 function carelessly(
-  { id, key, took, standIn, runs }: Effect,
+  { id, took, standIn, runs }: Effect,
   { deliveries }: Pick<World, 'deliveries'>,
 ): Violation | undefined {
-  if (runs < 2) return undefined;
-  if (key === undefined) {
-    const own = `run.effects.filter(({ id }) => id === ${toSource(id)})`;
-    const expects = `expect(${own}.every(({ runs }) => runs === 1)).toBe(true);`;
-    return { what: promiseRepeats(id), expects };
-  }
-  if (took || standIn) return undefined;
+  if (runs < 2 || took || standIn) return undefined;
   const undo = id.startsWith('~');
   const delivery = deliveries.has(id);
   const example = undo
@@ -325,9 +317,6 @@ function carelessly(
     expects: `expect(${effectOf(id)}).toMatchObject({ took: true });`,
   };
 }
-
-const promiseRepeats = (id: string): string =>
-  `${repeatedPromise(id)} If the promise only reads, pass { harmless: ['${id}'] }.`;
 
 const effectOf = (id: string): string => `run.effects.find(({ id }) => id === ${toSource(id)})`;
 

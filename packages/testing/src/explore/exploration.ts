@@ -14,8 +14,8 @@ import { gist, isSameMessage, shrunk } from './shrink.ts';
 /** Options of most explorers. */
 export interface ExploreOptions<Run = SagaRun> {
   /**
-   * Effects that may happen twice, or stay done although the saga failed: IDs of steps, undos, and
-   * promises of machines, or prefixes with `*`. A step without an effect says so itself, by `reads:
+   * Effects that may happen twice, or stay done although the saga failed: IDs of steps and undos, or
+   * prefixes with `*`. A step without an effect says so itself, by `reads:
    * true`. Default: none.
    */
   readonly harmless?: readonly string[];

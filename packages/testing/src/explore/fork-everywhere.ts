@@ -113,11 +113,11 @@ async function forked(
   const { run: first, world } = await explored(test, prepare);
   const point = first.points[index] as Point;
   if (point.asked[0]?.stepId !== id) throw new TypeError('A smaller script behaves differently.');
-  const before = new Map(Array.from(world.ledger.named, ([name, { runs }]) => [name, runs]));
+  const before = new Map(world.ledger.effects.map(({ key, runs }) => [key, runs]));
   const ran = world.ledger.runs;
   const fork = await first.back(first.points.length - index).fork(answer as object | undefined);
-  const again = Array.from(world.ledger.named).flatMap(([name, effect]) =>
-    effect.runs > (before.get(name) ?? effect.runs) ? [effect.id] : [],
+  const again = world.ledger.effects.flatMap(({ id: step, key, runs }) =>
+    runs > (before.get(key) ?? runs) ? [step] : [],
   );
   const undone = fork.compensated.filter(
     (step) => first.status === 'completed' && before.has(`do:${step}`),

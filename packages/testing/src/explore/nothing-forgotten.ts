@@ -22,7 +22,6 @@ export function forgotten(
   );
   if (left !== undefined) {
     const expects = `expect([...run.compensated, ...run.uncompensated]).toContain(${toSource(left.id)});`;
-    if (world.invoked.has(left.id)) return { what: promiseLeft(left), expects };
     const what = left.sure
       ? `'${left.id}' happened, the saga failed, and nothing undoes '${left.id}'. Add \`compensate: ({ result, stepKey, idempotencyKey }) => …\` ` +
         'to the step, which undoes the effect by its result or by stepKey, and sends idempotencyKey with the undo. ' +
@@ -43,15 +42,6 @@ export function forgotten(
     what: `it was undone in the order ${run.compensated.join(', ')}, not in reverse order: ${order.join(', ')}.`,
     expects: `expect(run.compensated).toEqual(${toSource(wanted)});`,
   };
-}
-
-/** Describes a promise of a machine, which no undo can cover. */
-export function promiseLeft({ id, sure }: Happened): string {
-  return (
-    `${sure ? `'${id}' happened` : `the outcome of '${id}' is unknown`}, the saga failed, and nothing undoes or names '${id}': a ` +
-    "promise of a machine has no undo. Invoke a `step` of @mcp-saga/xstate with `compensate` and `unknown: 'compensate'` instead. " +
-    `If the promise only reads, pass { harmless: ['${id}'] }.`
-  );
 }
 
 /**

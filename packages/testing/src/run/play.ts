@@ -10,7 +10,6 @@ import { messageOfError } from '../values/show.ts';
 import { kindOfStep, messageOf } from '../report/trace-questions.ts';
 import type { Ended, Serving, TestRequest } from './run-host.ts';
 import type { Point, World } from '../world/world.ts';
-import { repeatedPromise } from '../world/world-effects.ts';
 import { watchProviders } from '../world/watch-providers.ts';
 
 /** A run from its start or a fork to its end. */
@@ -218,8 +217,6 @@ function tellAsked(world: World, step: ClientStep): void {
 }
 
 function conclude(world: World, ended: Ended): void {
-  for (const { id, key, runs } of world.ledger.effects)
-    if (key === undefined && runs > 1) world.warnings.push(repeatedPromise(id));
   if (ended.status !== 'completed') useExpectations(world, ended.error);
   if (ended.status === 'completed') {
     world.tell({ type: 'completed', result: ended.result });

@@ -82,8 +82,6 @@ export class Serving {
     } catch (error) {
       if (world.dead || error instanceof Crash) return undefined;
       throw inputNotTaken(error, world.options) ?? error;
-    } finally {
-      world.request += 1;
     }
   }
 

@@ -2,7 +2,7 @@ import type { ClientStep, Program } from '@mcp-saga/server';
 import type { Outcome, Runtime } from '@mcp-saga/server/internal';
 import { wrapProgram } from '../values/wrap-program.ts';
 import type { VirtualClock } from '../values/virtual-clock.ts';
-import { CallNames, EffectLedger } from '../world/world-effects.ts';
+import { EffectLedger } from '../world/world-effects.ts';
 import { Cutter } from './cutter.ts';
 
 /** State behind the wire. */
@@ -35,8 +35,6 @@ export function wiredProgram(wired: Program, world: WireWorld): Program {
   const { clock, cutter, ledger } = world;
   return wrapProgram(wired, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
-      const calls = new CallNames();
-      const turn = calls.follow(runtime.turn);
       const perform: Runtime['effects']['perform'] = async ({
         kind,
         path: id,
@@ -44,19 +42,15 @@ export function wiredProgram(wired: Program, world: WireWorld): Program {
         step,
         run,
       }) => {
-        const promise = kind === 'promise' ? `${runtime.saga.id} ${calls.next(id)}` : undefined;
         const result: unknown = await clock.during(Promise.resolve().then(() => run(step)));
         const { idempotencyKey: key } = step;
-        const name = promise ?? (kind === 'step' ? key : undefined);
-        if (name !== undefined) {
-          const took = key !== undefined;
-          ledger.note(name, { id, key, undoes, took, standIn: false }, runtime.turn.number);
-        }
+        if (kind === 'step' && key !== undefined)
+          ledger.note({ id, key, undoes, took: true, standIn: false }, runtime.turn.number);
         cutter.ran(id);
         return result;
       };
       const effects = { ...runtime.effects, perform };
-      const outcome = await program.advance(state, answers, { ...runtime, effects, turn }, end);
+      const outcome = await program.advance(state, answers, { ...runtime, effects }, end);
       if (outcome.status === 'suspended') world.suspended(outcome);
       return outcome;
     },

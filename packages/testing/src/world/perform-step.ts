@@ -19,9 +19,6 @@ export async function perform(world: World, call: StepCall): Promise<unknown> {
   }
 }
 
-/** ID of a call in scripts and traces, number of its run, and name that repeated requests share. */
-type NamedCall = Readonly<{ path: string; run: number; name: string }>;
-
 async function performRun(
   world: World,
   call: StepCall,
@@ -41,7 +38,7 @@ async function performRun(
   if (isDown) return undefined;
   if (fault?.kind === 'fail') throw fault.error;
   if (fault?.kind === 'timeout') throw await timedOut(world, path, call);
-  const result = await taped(world, call, { path, run, name });
+  const result = await taped(world, call, path, run);
   if (result === undefined && step.endsAt !== undefined) world.outside.waits(path, step.endsAt);
   diesAt(world, { kind: 'crash', id: path, when: 'after', run }, name);
   if (call.kind !== 'poll') world.happened(path, step, result);
@@ -66,13 +63,12 @@ function diesAt(world: World, here: CrashRule, name: string): void {
 }
 
 /** Runs code and stores its outcome, or plays the outcome of another run. */
-async function taped(world: World, call: StepCall, named: NamedCall): Promise<unknown> {
-  const { path, run } = named;
+async function taped(world: World, call: StepCall, path: string, run: number): Promise<unknown> {
   const nth = `${path} ${run}`;
   // Answers arrive by the clock.
   const played = call.outside === 'answers' ? undefined : world.playback?.calls.get(nth);
   const ended =
-    played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, call, named)))));
+    played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, call, path)))));
   world.tape.calls.set(nth, ended);
   if ('result' in ended) return ended.result;
   if (ended.thrown instanceof SagaTestError) world.objection ??= ended.thrown;
@@ -113,15 +109,10 @@ async function timedOut(
   });
 }
 
-async function carryOut(
-  world: World,
-  call: StepCall,
-  { path, name: called }: NamedCall,
-): Promise<unknown> {
+async function carryOut(world: World, call: StepCall, path: string): Promise<unknown> {
   const { kind, undoes, outside, step, run } = call;
   const { turn } = world;
   if (outside === 'delivery') world.deliveries.add(path);
-  const promise = kind === 'promise' ? world.promiseNamed(called) : undefined;
   const rule = world.rules.find(['step'], path);
   if (rule !== undefined) world.use(rule);
   let took = false;
@@ -153,11 +144,10 @@ async function carryOut(
   } finally {
     ended();
   }
-  const name = promise ?? (kind === 'step' ? key : undefined);
   // A person who has answered gets no reminder.
   const isSkipped = outside !== undefined && outside !== 'answers' && result === null;
-  if (name !== undefined && !isSkipped) {
-    world.ledger.note(name, { id: path, key, undoes, took, standIn: rule !== undefined }, turn);
+  if (kind === 'step' && key !== undefined && !isSkipped) {
+    world.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
     if (undoes !== undefined) world.undone.add(world.idOf(undoes));
   }
   return result;

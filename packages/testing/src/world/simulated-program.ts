@@ -1,8 +1,8 @@
-import type { Outcome, Runtime, StepCall, StepEvent } from '@mcp-saga/server/internal';
+import type { Outcome, Runtime, StepEvent } from '@mcp-saga/server/internal';
 import type { Program } from '@mcp-saga/server';
 import { wrapProgram } from '../values/wrap-program.ts';
 import { perform } from './perform-step.ts';
-import { Crash, type World } from './world.ts';
+import type { World } from './world.ts';
 import { kindOfStep } from '../report/trace-questions.ts';
 import type { TraceEvent } from '../report/trace.ts';
 
@@ -39,11 +39,8 @@ function simulatedRuntime(runtime: Runtime, world: World): Runtime {
       idempotencyKey: (path, _key, direction) => world.idempotencyKey(path, direction),
       randomBytes: (path) => world.randomBytes(path),
       outside: world.outside,
-      perform: (call) => {
-        // Scripts have no rules for fallbacks.
-        if (call.kind === 'fallback') return call.run(call.step);
-        return call.kind === 'promise' ? performPromise(world, call) : perform(world, call);
-      },
+      // Scripts have no rules for fallbacks.
+      perform: (call) => (call.kind === 'fallback' ? call.run(call.step) : perform(world, call)),
     },
     observer: {
       ...runtime.observer,
@@ -54,26 +51,6 @@ function simulatedRuntime(runtime: Runtime, world: World): Runtime {
       warn: (message) => void (world.dead || world.warnings.push(message)),
     },
   };
-}
-
-/**
- * Runs a promise of a machine, and reports its end: the engine reports the ends of steps, but knows
- * nothing of promises. A promise that ends after its request, because the machine has left its
- * state, has no place in the trace, but is an effect of the run.
- */
-async function performPromise(world: World, call: StepCall): Promise<unknown> {
-  const { request } = world;
-  world.invoked.add(world.idOf(call.path));
-  const event = { kind: 'promise', path: call.path } as const;
-  try {
-    const result = await perform(world, call);
-    if (request === world.request) observe(world, { ...event, type: 'succeeded' });
-    return result;
-  } catch (error) {
-    if (request === world.request && !(error instanceof Crash))
-      observe(world, { ...event, type: 'failed', error });
-    throw error;
-  }
 }
 
 /** Adds an event of a step to the trace. Events carry no values, which the kit sees elsewhere. */

@@ -1,14 +1,13 @@
 import { toUuid } from '@mcp-saga/server';
 import type { Runtime } from '@mcp-saga/server/internal';
 
-/** Effect of a step, by its idempotency key, or of a promise that a machine invokes. */
+/** Effect of a step, by its idempotency key. */
 export interface Effect {
   readonly id: string;
-  /** Undefined for a promise: it has no key by which a provider could recognize a repetition. */
-  readonly key: string | undefined;
+  readonly key: string;
   /** Path of the undone step, in an undo. */
   readonly undoes: string | undefined;
-  /** Number of ended runs under this key. For a promise: of this invocation, in repeated requests. */
+  /** Number of ended runs under this key. */
   runs: number;
   /**
    * `true` if the code read its idempotency key (an undo: the key of its step), by which a provider
@@ -22,7 +21,7 @@ export interface Effect {
 
 /**
  * Names the calls of code by their turn, ID, and number in the turn. A call that a repeated request
- * makes again gets the same name. Two attempts of a step, or two invocations of a promise, get two.
+ * makes again gets the same name. Two attempts of a step get two.
  */
 export class CallNames {
   #turn = 0;
@@ -57,8 +56,7 @@ export class CallNames {
 }
 
 /**
- * Effects of a run. A step is named by its idempotency key: a provider that honors keys runs each
- * effect once. A promise has no key, and is named by its call.
+ * Effects of a run, by idempotency key: a provider that honors keys runs each effect once.
  */
 export class EffectLedger {
   #runs = 0;
@@ -72,8 +70,8 @@ export class EffectLedger {
     return [...this.#effects.values()];
   }
 
-  /** All effects by name, which is the same in each run of a script. */
-  get named(): ReadonlyMap<string, Effect> {
+  /** All effects by key, which is the same in each run of a script. */
+  get byKey(): ReadonlyMap<string, Effect> {
     return this.#effects;
   }
 
@@ -108,27 +106,15 @@ export class EffectLedger {
   }
 
   /** Registers code that ended. */
-  note(
-    name: string,
-    facts: Pick<Effect, 'id' | 'key' | 'undoes' | 'took' | 'standIn'>,
-    turn: number,
-  ): void {
+  note(facts: Omit<Effect, 'runs' | 'turns'>, turn: number): void {
     this.#runs += 1;
-    const known = this.#effects.get(name);
+    const known = this.#effects.get(facts.key);
     if (known === undefined) {
-      this.#effects.set(name, { ...facts, runs: 1, turns: [turn] });
+      this.#effects.set(facts.key, { ...facts, runs: 1, turns: [turn] });
       return;
     }
     known.runs += 1;
     known.took &&= facts.took;
     known.turns.push(turn);
   }
-}
-
-/** Describes a promise that ran again. */
-export function repeatedPromise(id: string): string {
-  return (
-    `'${id}' happens again. A promise of a machine runs again with its turn, and has no idempotency key by which the provider ` +
-    'could recognize the repetition. Invoke a `step` of @mcp-saga/xstate instead, and send its idempotencyKey to the provider.'
-  );
 }

@@ -65,10 +65,6 @@ export class World {
   readonly reads: Set<string>;
   /** IDs of the steps that send links to people. Shared with forks. */
   readonly deliveries: Set<string>;
-  /** IDs of the promises that a machine invoked. */
-  readonly invoked: Set<string> = new Set();
-  /** Number of the current request, or of the next one between two requests. */
-  request = 0;
   /** Number of running calls. */
   running = 0;
   /** Effects whose success has not been reported yet, by ID. */
@@ -177,11 +173,6 @@ export class World {
     return `${direction}:${this.idOf(path)}${this.#mark()}`;
   }
 
-  /** Name of the effect of a promise, equal in each run of a script. */
-  promiseNamed(call: string): string {
-    return `promise:${call}${this.#mark()}`;
-  }
-
   randomBytes(path: string): Uint8Array {
     return seededBytes(this.options.seed ?? 1, this.idOf(path) + this.#mark());
   }
@@ -190,9 +181,9 @@ export class World {
     return `saga-${this.restarts + 1}`;
   }
 
-  /** `true` for an effect of an earlier start, by its name: the client has no token of that saga. */
-  isAbandoned(name: string): boolean {
-    return !name.endsWith(this.#mark());
+  /** `true` for an effect of an earlier start, by its key: the client has no token of that saga. */
+  isAbandoned(key: string): boolean {
+    return !key.endsWith(this.#mark());
   }
 
   /** Capabilities of the client; undefined if the script denies none. */

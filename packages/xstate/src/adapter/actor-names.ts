@@ -1,9 +1,8 @@
 import { isMachine } from './logic-kind.ts';
-import { isGeneratedId, parentOf } from './xstate-actors.ts';
+import { isGeneratedId, parentOf, pathOf } from './xstate-actors.ts';
 import { nodesOf, rootOf } from './xstate-nodes.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { MachineRefused } from '../model/errors.ts';
-import { pathOf } from './survey.ts';
 
 /**
  * Returns the problem of an actor ID as the end of a sentence; undefined if the ID is valid in a

@@ -1,3 +1,4 @@
+import { assertNamed } from './actor-names.ts';
 import { kindOf } from './logic-kind.ts';
 import { parentOf } from './xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
@@ -15,18 +16,15 @@ export interface Survey {
   readonly asks: readonly SurveyedActor[];
   /** Active effects. */
   readonly effects: readonly SurveyedActor[];
-  /** Active plain promises. */
-  readonly promises: readonly SurveyedActor[];
   /** Open waits for answers from outside. */
   readonly waits: readonly SurveyedActor[];
 }
 
-/** Looks at every actor of a tree, once. */
+/** Looks at every actor of a tree, once. Throws MachineRefused for a promise without a name. */
 export function survey(root: LiveActor): Survey {
   const found = {
     client: [] as SurveyedActor[],
     effect: [] as SurveyedActor[],
-    promise: [] as SurveyedActor[],
     outside: [] as SurveyedActor[],
   };
   const walk = (parent: LiveActor, prefix: string): void => {
@@ -35,26 +33,20 @@ export function survey(root: LiveActor): Survey {
       const path = prefix + actor.id;
       const kind = kindOf(actor.logic);
       if (kind === 'machine') walk(actor, `${path}/`);
+      // A named one is a step. Nothing records the effect of another one.
+      else if (kind === 'promise') assertNamed(actor);
       else if (kind !== 'passive' && kind !== 'alien') found[kind].push({ actor, path });
     }
   };
   walk(root, '');
-  const { client: asks, effect: effects, promise: promises, outside: waits } = found;
-  return { asks, effects, promises, waits };
+  const { client: asks, effect: effects, outside: waits } = found;
+  return { asks, effects, waits };
 }
 
 /** Returns the current children of an actor. */
 export function childrenOf(actor: LiveActor): readonly LiveActor[] {
   const { children = {} } = actor.getSnapshot();
   return Object.values(children).filter((child) => child !== undefined);
-}
-
-/** Returns the path of an actor; empty for the root. */
-export function pathOf(actor: LiveActor): string {
-  const above = parentOf(actor);
-  if (above === undefined) return '';
-  const prefix = pathOf(above);
-  return prefix === '' ? actor.id : `${prefix}/${actor.id}`;
 }
 
 export function actorAt(root: LiveActor, path: string): LiveActor | undefined {

@@ -35,18 +35,17 @@ export function makeRoot(
   return root;
 }
 
-/** Calls `created` for each actor that a system creates from now on. */
-export function watchActors({ system }: LiveActor, created: (actor: LiveActor) => void): void {
-  const { _sendInspectionEvent: inspect } = system;
-  system._sendInspectionEvent = (seen) => {
-    if (seen.type === '@xstate.actor') created(seen.actorRef as unknown as LiveActor);
-    else inspect(seen);
-  };
-}
-
 /** Returns the parent; undefined for the root. */
 export function parentOf(actor: LiveActor): LiveActor | undefined {
   return actor._parent;
+}
+
+/** Returns the path of an actor; empty for the root. */
+export function pathOf(actor: LiveActor): string {
+  const above = parentOf(actor);
+  if (above === undefined) return '';
+  const prefix = pathOf(above);
+  return prefix === '' ? actor.id : `${prefix}/${actor.id}`;
 }
 
 /** Returns `true` if the parent receives snapshots of an actor. */

@@ -41,6 +41,11 @@ const names: NamesOf<StepLogicOptions<unknown, unknown>> = {
 export interface EffectSpec extends StepSpec {
   /** Returns the label of a run with this input. */
   readonly labelOf: (input: unknown) => string | undefined;
+  /**
+   * `true` if the machine goes on without its end when it leaves the state, as from a promise that
+   * never settles. @default false
+   */
+  readonly isAbandonable?: boolean;
 }
 
 /** Effect on the server as actor logic. */
@@ -89,6 +94,11 @@ export function step<R, I = undefined, U = unknown, When extends WhenUnknown = '
       else host.begin(self as unknown as LiveActor, spec, input);
     },
   };
+}
+
+/** Makes an effect whose end a machine does not await when it leaves its state. */
+export function abandonable<L extends StepLogic<unknown, unknown>>(logic: L): L {
+  return { ...logic, [effectBrand]: { ...logic[effectBrand], isAbandonable: true } };
 }
 
 /** Runs the effects of the actors of one system. */

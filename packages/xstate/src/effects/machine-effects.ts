@@ -16,7 +16,7 @@ import type { LiveActor } from '../model/live-actor.ts';
 import { type EffectHost, effectOf } from '../author/step.ts';
 import type { Attempts, Ledger } from './ledger.ts';
 import type { ActiveStepRecord } from '../model/machine-record.ts';
-import { pathOf } from '../adapter/survey.ts';
+import { pathOf } from '../adapter/xstate-actors.ts';
 
 /** Pending or running effect. */
 interface Work {
@@ -115,7 +115,7 @@ export class Effects implements EffectHost {
       // In a repetition, the effect may end before the machine leaves its state.
       if (work.ready) chance();
       if (work.running === undefined) this.#drop(work);
-      else work.running.abort(new Error('The machine left the state of the effect.'));
+      else this.#abort(work, new Error('The machine left the state of the effect.'));
     }
     const waiting = [...this.#work.values()].filter(({ running }) => running === undefined);
     for (const work of waiting) work.ready = true;
@@ -128,7 +128,17 @@ export class Effects implements EffectHost {
 
   /** Aborts all running effects. */
   abort(reason: unknown): void {
-    for (const { running } of this.#work.values()) running?.abort(reason);
+    for (const work of this.#work.values())
+      if (work.running !== undefined) this.#abort(work, reason);
+  }
+
+  /** Aborts a running effect. The end of one that may never end is not awaited: it is unknown. */
+  #abort(work: Work, reason: unknown): void {
+    work.running?.abort(reason);
+    if (effectOf(work.actor.logic)?.isAbandonable !== true) return;
+    this.#work.delete(work.actor);
+    this.ended += 1;
+    this.#note(work, { type: 'unknown', text: '{}' });
   }
 
   /** Time of the next deferred effect: 0 for at once, undefined for none. */
@@ -222,7 +232,8 @@ export class Effects implements EffectHost {
     const controller = new AbortController();
     work.running = controller;
     // Each attempt gets a separate input. A copy of the step would call its accessors.
-    const given = <T extends object>(step: T): T => Object.assign(step, { input: decode(text) });
+    const given = <T extends object>(step: T): T =>
+      Object.assign(step, { input: decode(text), self: work.actor });
     const body = (step: object): unknown => spec.run(given(step) as never);
     void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
       .catch((error: unknown): StepEnd => ({ type: 'unknown', text: encodeError(error) }))
@@ -233,6 +244,7 @@ export class Effects implements EffectHost {
 
   // The effect has not run, and the machine receives no event.
   #abortTurn(work: Work, why: TurnAborted): void {
+    if (this.#work.get(work.actor) !== work) return;
     work.running = undefined;
     this.aborted ??= why;
     this.#options.wake();
@@ -240,6 +252,7 @@ export class Effects implements EffectHost {
 
   #end(work: Work, run: StepRun, end: StepEnd): void {
     const { actor } = work;
+    if (this.#work.get(actor) !== work) return;
     const wanted = actor.getSnapshot().status === 'active';
     work.running = undefined;
     if (end.type === 'retry') {

@@ -6,7 +6,6 @@ import { Deadlines } from './machine-deadlines.ts';
 import { hostEffects } from '../author/step.ts';
 import { Effects, type EffectsOptions } from '../effects/machine-effects.ts';
 import { LaggingClock } from './machine-clock.ts';
-import { Promises } from '../effects/promises.ts';
 import { Waits, type WaitsOptions } from '../effects/waits.ts';
 import type { Restored } from '../record/restore-record.ts';
 import { inStates } from '../adapter/xstate-nodes.ts';
@@ -37,7 +36,6 @@ export class MachineRun {
   readonly root: LiveActor;
   readonly deadlines: Deadlines;
   readonly effects: Effects;
-  readonly promises: Promises;
   readonly waits: Waits;
 
   readonly #runtime: Runtime;
@@ -85,14 +83,6 @@ export class MachineRun {
       wake,
     });
     hostEffects(root.system, this.effects);
-    const failed = (): void => {
-      chance();
-      diverged();
-    };
-    const { commitsEach } = runtime.turn;
-    const defersPromise = (): boolean => defers(commitsEach);
-    this.promises = new Promises({ runtime, defers: defersPromise, wake, failed });
-    this.promises.host(root);
     this.waits = new Waits({
       program,
       runtime,
@@ -172,11 +162,7 @@ export class MachineRun {
       this.effects.startDue();
       const seen = survey(this.root);
       this.waits.startDue(seen.waits);
-      if (
-        this.effects.running ||
-        this.waits.running ||
-        (this.active && (seen.promises.some((at) => this.promises.runs(at)) || isBusy()))
-      ) {
+      if (this.effects.running || this.waits.running || (this.active && isBusy())) {
         await this.#nextEnd(next);
       } else if (next !== undefined && this.#isReady(next)) {
         this.#clock.forwardTo(next.at);
@@ -207,9 +193,9 @@ export class MachineRun {
     if (thrown !== undefined) throw thrown;
   }
 
-  /** Number of effects, plain promises, and turns of waits that ended in this turn. */
+  /** Number of effects, and of turns of waits, that ended in this turn. */
   get ended(): number {
-    return this.effects.ended + this.promises.ended + this.waits.ended;
+    return this.effects.ended + this.waits.ended;
   }
 
   /** Warns about delays of this turn that end after the lifetime of their saga. */
@@ -223,7 +209,7 @@ export class MachineRun {
   }
 
   /**
-   * Waits for an effect or promise, at most until the next delay ends, which may be a timeout of
+   * Waits for an effect, at most until the next delay ends, which may be a timeout of
    * the work.
    */
   async #nextEnd(next: Timer | undefined): Promise<void> {

@@ -16,6 +16,7 @@ import {
 } from '@mcp-saga/core/program';
 import { needsStore } from '../effects/machine-effects.ts';
 import { logicsOf } from './list-logics.ts';
+import { withPromiseSteps, type PromiseStepOptions } from './promise-steps.ts';
 import { withOutput } from './machine-output.ts';
 import { withAsks, type StateAsk } from './asked-states.ts';
 import { machineProgram } from './machine-program.ts';
@@ -40,6 +41,11 @@ export interface MachineSagaOptions<
    * `onMismatch: 'fail'`, nothing is undone.
    */
   readonly migrate?: (state: MigratedState, from: MigrationSource) => MigratedState;
+  /**
+   * Options for the promises of the machine, which are steps: by their names in `setup({ actors })`,
+   * or by the `id` of an invoke with its own `fromPromise`. Default: one attempt, without an undo.
+   */
+  readonly steps?: { readonly [name: string]: PromiseStepOptions };
 }
 
 /** Saga made of a machine, for a host. */
@@ -106,8 +112,9 @@ export type MachineProblem<M extends AnyStateMachine, I extends Schema | undefin
  * - **Delays**: the next request fires overdue delays first, each at its due time, then delivers
  *   the answers. An answer that arrives at most 30 s after a deadline still counts. Delays are
  *   rounded up to milliseconds. If the client cannot wait, the saga fails with `ClientCannot`.
- * - **Plain promises** are deferred as effects are (tasks, `commitEach`), have no timeout, and run
- *   again if the response was dropped. Use `step` to avoid repetitions.
+ * - **Promises** (`fromPromise`) are steps with one attempt, in a copy of the machine: recorded, with
+ *   an idempotency key (`idempotencyKeyOf`), and with the options of `steps`. A machine that leaves
+ *   the state of a promise does not await it, and its outcome is unknown.
  * - **Actions** also run in status requests, so actions must not have external effects.
  *
  * Known limits of XState: a history state targeted from inside its parent, or an ID spawned twice,
@@ -146,6 +153,7 @@ export function machineSaga<
     drift: true,
     migrate: true,
     result: true,
+    steps: true,
   });
   // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers
   // for a replay.
@@ -154,6 +162,7 @@ export function machineSaga<
     drift = 'compatible',
     migrate,
     result,
+    steps = {},
     ...sagaOptions
   } = options as typeof options & Partial<ResultOption<M, O>>;
   const {
@@ -176,7 +185,8 @@ export function machineSaga<
     );
   }
   const told = result === undefined ? withOutput(name, machine) : machine;
-  const { machine: served, asked } = withAsks(name, told, asks);
+  const { machine: asking, asked } = withAsks(name, told, asks);
+  const served = withPromiseSteps(name, asking, steps);
   const logics = logicsOf(served);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));
   const names = new Map(

@@ -340,11 +340,11 @@ export class MachineTurn {
   }
 
   /** Time of the next event without an answer; 0 for work deferred to the next turn. */
-  #dueOf(run: MachineRun, { asks, promises }: Survey): number | undefined {
+  #dueOf(run: MachineRun, { asks }: Survey): number | undefined {
     const times = [run.effects.nextDue, run.waits.nextDue, run.deadlines.next?.at].filter(
       (at) => at !== undefined,
     );
-    if (promises.length > 0 || !asks.every((at) => this.#questions.isAsked(at))) times.push(0);
+    if (!asks.every((at) => this.#questions.isAsked(at))) times.push(0);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 

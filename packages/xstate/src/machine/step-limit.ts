@@ -1,7 +1,7 @@
 import { SagaLimitExceeded } from '@mcp-saga/core';
 import { inStates } from '../adapter/xstate-nodes.ts';
 import type { StepWatch } from '../model/live-actor.ts';
-import { pathOf } from '../adapter/survey.ts';
+import { pathOf } from '../adapter/xstate-actors.ts';
 
 /**
  * Limits the steps of a machine and its children in one turn, since XState would run an endless

@@ -44,7 +44,7 @@ export type ChildRecord = SpawnRecord &
     | { readonly m: MachineRecord }
     /** Ended step without its output: `d`one, `e`rror, or `x`: stopped. */
     | { readonly z: 'd' | 'e' | 'x' }
-    /** Another actor, as XState persists it. An active promise has no status. */
+    /** Another actor, as XState persists it. */
     | { readonly p: { readonly [key: string]: unknown } }
     | ActiveStepRecord
   );

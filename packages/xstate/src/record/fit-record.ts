@@ -67,8 +67,8 @@ function fittingRecord(options: MachineProgramOptions, record: SagaRecord): Saga
 
 // A stored machine was waiting, and its questions were valid.
 function assertWaiting(name: string, { root, timers, steps }: Restored, asked: object): void {
-  const { asks, effects, promises, waits } = survey(root);
-  if (asks.length + effects.length + promises.length + waits.length + timers.length === 0) {
+  const { asks, effects, waits } = survey(root);
+  if (asks.length + effects.length + waits.length + timers.length === 0) {
     throw new MachineMismatch(name, ['the machine waits for nothing']);
   }
   // An effect or a wait in place of a question would begin without the user's answer.

@@ -144,22 +144,9 @@ function findInChildren(
 
 function isOfKind(child: ChildRecord, kind: LogicKind): boolean {
   if ('m' in child) return kind === 'machine';
-  if ('p' in child) return kind === kindOfPersisted(child.p, kind);
+  if ('p' in child) return kind === 'passive';
   if ('w' in child) return kind === 'outside';
   return kind === 'client' || kind === 'effect' || kind === 'outside';
-}
-
-/**
- * Kind of a persisted actor that is neither a step nor a machine. An ended one fits both kinds,
- * since it does nothing.
- */
-function kindOfPersisted(
-  persisted: { readonly [key: string]: unknown },
-  other: LogicKind,
-): LogicKind {
-  const { status } = persisted;
-  if (status === undefined) return 'promise';
-  return status !== 'active' && other === 'promise' ? 'promise' : 'passive';
 }
 
 function findInDelays(

@@ -1,7 +1,7 @@
 import { StepError } from '@mcp-saga/core';
 import { activeNodes, afterMark, invokesOf, logicOf, rootOf } from '../adapter/xstate-nodes.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
-import { makeRoot, orderedNodes } from '../adapter/xstate-actors.ts';
+import { makeRoot, orderedNodes, pathOf } from '../adapter/xstate-actors.ts';
 import type {
   LiveActor,
   LiveNode,
@@ -18,7 +18,7 @@ import type {
   SagaRecord,
 } from '../model/machine-record.ts';
 import { inStoredOrder } from './stored-state-order.ts';
-import { actorAt, pathOf } from '../adapter/survey.ts';
+import { actorAt } from '../adapter/survey.ts';
 
 /** Restored machine, before the start. */
 export interface Restored {

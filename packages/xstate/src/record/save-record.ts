@@ -17,7 +17,7 @@ import {
   restoredOrder,
   xstateMajor,
 } from '../adapter/xstate-nodes.ts';
-import { isActorRef, isSynced, orderedNodes, refMarker } from '../adapter/xstate-actors.ts';
+import { isActorRef, isSynced, orderedNodes, refMarker, pathOf } from '../adapter/xstate-actors.ts';
 import { kindOf } from '../adapter/logic-kind.ts';
 import type { LiveActor, LiveInvoke, LiveSnapshot, Timer } from '../model/live-actor.ts';
 import { assertNamed } from '../adapter/actor-names.ts';
@@ -30,7 +30,8 @@ import type {
   SpawnRecord,
   TimerRecord,
 } from '../model/machine-record.ts';
-import { childrenOf, isIn, pathOf } from '../adapter/survey.ts';
+import { childrenOf, isIn } from '../adapter/survey.ts';
+
 import { missingKeys } from './context-keys.ts';
 
 /** Returns the stored facts of a pending step, without the input. */
@@ -167,15 +168,11 @@ function saveChild(
       return Object.assign(spawn, present({ i: input }), factsOf(actor));
     }
     case 'promise':
-    case 'passive':
-    case 'alien': {
-      if (kind === 'alien') throw alien(actor);
+    case 'alien':
+      throw alien(actor);
+    case 'passive': {
       const persisted = actor.logic.getPersistedSnapshot(snapshot) as object;
-      // The status distinguishes the actor from a promise, which would run after a restore.
-      const kept = Object.entries(persisted).filter(
-        ([key, item]) =>
-          item !== undefined && !(kind === 'promise' && key === 'status' && item === 'active'),
-      );
+      const kept = Object.entries(persisted).filter(([, item]) => item !== undefined);
       return Object.assign(spawn, { p: Object.fromEntries(kept) });
     }
   }

@@ -154,3 +154,22 @@ machineSaga(
   },
   unchanged,
 );
+
+machineSaga(
+  {
+    name: 'a',
+    version: '1',
+    steps: {
+      pay: { retry: 3, compensate: ({ result, stepKey }) => void [result, stepKey] },
+      ship: {
+        unknown: 'compensate',
+        compensate: (undo) => {
+          if (undo.outcome === 'unknown') return undo.stepKey;
+          return undo.result;
+        },
+      },
+    },
+    result: () => 'done',
+  },
+  unchanged,
+);
