@@ -242,6 +242,187 @@ describe('a state that waits for an event from outside', () => {
   });
 });
 
+describe('a question of a state', () => {
+  const plain = elicit({ message: 'Go?', schema: z.object({ go: z.string().optional() }) });
+  const goes = {
+    ask: plain,
+    onAnswer: ({ answer, send }: { answer: { go?: string }; send: (event: object) => void }) => {
+      if (answer.go !== undefined) send({ type: answer.go });
+    },
+  };
+  const served = (machine: unknown, asks: object): Drive =>
+    new Drive(
+      machineSaga(
+        {
+          ...options,
+          asks,
+          result: ({ value, context }: { value: unknown; context: unknown }) =>
+            JSON.stringify([value, context]),
+        } as never,
+        machine as never,
+      ),
+    );
+
+  it.each([
+    [
+      'another region',
+      {
+        type: 'parallel',
+        context: {},
+        states: {
+          one: { initial: 'a', states: { a: { on: { GO: 'done' } }, done: { type: 'final' } } },
+          two: {
+            initial: 'x',
+            states: {
+              x: { on: { GO: 'ok', '*': 'unexpected' } },
+              ok: { type: 'final' },
+              unexpected: { type: 'final' },
+            },
+          },
+        },
+      },
+      'one.a',
+      '[{"two":"ok","one":"done"},{}]',
+    ],
+    [
+      'a state inside',
+      {
+        context: { seen: 0 },
+        initial: 'a',
+        states: {
+          a: {
+            initial: 'inner',
+            on: { GO: 'done' },
+            states: {
+              inner: {
+                on: {
+                  '*': {
+                    guard: ({ event }: { event: { type: string } }) => event.type !== 'GO',
+                    actions: assign({
+                      seen: ({ context }) => (context as { seen: number }).seen + 1,
+                    }),
+                  },
+                },
+              },
+            },
+          },
+          done: { type: 'final' },
+        },
+      },
+      'a',
+      '["done",{"seen":0}]',
+    ],
+  ])('is no event for a transition for any event, in %s', async (_, config, state, result) => {
+    const run = served(setup({}).createMachine(config as never), { [state]: goes });
+    await run.start();
+    expect(await run.resume({ [state]: accept({ go: 'GO' }) })).toMatchObject({ result });
+  });
+
+  it('that is refused fails the saga, although the machine takes any event', async () => {
+    const machine = setup({}).createMachine({
+      initial: 'a',
+      on: { '*': { actions: () => undefined } },
+      states: { a: { on: { GO: 'done' } }, done: { type: 'final' } },
+    } as never);
+    const run = served(machine, { a: goes });
+    await run.start();
+    const { error } = failureOf(await run.resume({ a: { action: 'decline' } }));
+    expect(error).toMatchObject({ name: 'ElicitationRefused' });
+  });
+
+  it('that fails at once fails the saga if `onError` sends nothing', async () => {
+    let told = 0;
+    const broken = approval({
+      message: 'Go?',
+      timeout: '1d',
+      link: 'accept',
+      deliver: () => {
+        throw new Error('mail is down');
+      },
+    });
+    const machine = setup({}).createMachine({
+      initial: 'a',
+      states: { a: { on: { GO: 'done' } }, done: { type: 'final' } },
+    });
+    const host = createSagaHost({
+      sagas: [
+        machineSaga(
+          {
+            name: 'broken',
+            version: '1',
+            asks: {
+              a: { ask: broken, onAnswer: () => undefined, onError: () => void (told += 1) },
+            },
+            result: () => 'done',
+          },
+          machine,
+        ),
+      ],
+      name: 'shop',
+      keys: 'ephemeral',
+      store: memoryStore(),
+      url: 'https://shop.example',
+      hooks: { onWarning: () => undefined, onTurn: () => undefined, onError: () => undefined },
+    });
+    const turn = await host.start('broken', {}, { caller: 'anonymous' });
+    expect(turn).toMatchObject({ status: 'failed' });
+    expect(told).toBe(1);
+  });
+
+  it('may be in a state whose name is no ID, or is taken by an invoke', async () => {
+    const machine = setup({
+      actors: { never: fromPromise(() => new Promise<never>(() => undefined)) },
+    }).createMachine({
+      initial: 'a/b',
+      states: {
+        'a/b': { on: { GO: 'constructor' } },
+        constructor: { on: { GO: 'e' } },
+        e: { on: { GO: 'done' }, entry: assign({}) },
+        done: { type: 'final' },
+      },
+    } as never);
+    const run = served(machine, { 'a/b': goes, constructor: goes, e: goes });
+    await run.start();
+    for (const stepId of ['a-b', 'constructor.asked@2'])
+      await run.resume({ [stepId]: accept({ go: 'GO' }) });
+    expect(run.asked).toEqual(['e@3']);
+    const taken = setup({
+      actors: { look: fromPromise(async () => 1) },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'a', src: 'look' }, on: { GO: 'done' } },
+        done: { type: 'final' },
+      },
+    });
+    const other = served(taken, { a: goes });
+    await other.start();
+    expect(other.asked).toEqual(['a.asked']);
+  });
+
+  it.each([['final'], ['history']])('is refused in a %s state', (type) => {
+    const machine = setup({}).createMachine({
+      initial: 'a',
+      states: {
+        a: { after: { 1: 'b' }, initial: 'x', states: { x: {}, b: { type } } },
+        b: { type: 'final' },
+      },
+    } as never);
+    expect(() => served(machine, { 'a.b': goes })).toThrow(AuthoringError);
+  });
+
+  it('has no async handler: its event would come too late', async () => {
+    const machine = setup({}).createMachine({
+      initial: 'a',
+      states: { a: { on: { GO: 'done' } }, done: { type: 'final' } },
+    });
+    const run = served(machine, { a: { ask: plain, onAnswer: async () => undefined } });
+    await run.start();
+    const { error } = failureOf(await run.resume({ a: accept({}) }));
+    expect(String(error)).toContain('async function');
+  });
+});
+
 describe('a saga of a machine that waits for events', () => {
   const make = (machine: AnyStateMachine, asks?: object): unknown =>
     machineSaga({ ...options, asks } as never, machine as never);
@@ -268,9 +449,61 @@ describe('a saga of a machine that waits for events', () => {
       { on: { NEXT: 'done', 'xstate.done.actor.x': 'done' } },
     ],
     ['a transition without an event', { on: { NEXT: 'done' }, always: 'done' }],
+    [
+      'transitions with guards',
+      {
+        on: { NEXT: 'done' },
+        always: [
+          { guard: () => true, target: 'done' },
+          { guard: () => false, target: 'open' },
+        ],
+      },
+    ],
+    ['any event', { on: { NEXT: 'done', '*': 'done' } }],
+    [
+      'a function of the author',
+      {
+        entry: ({ self }: { self: { send: (event: object) => void } }) =>
+          self.send({ type: 'NEXT' }),
+        on: { NEXT: 'done' },
+      },
+    ],
+    [
+      'an action of its first state',
+      {
+        initial: { target: 'a', actions: raise({ type: 'NEXT' }) },
+        states: { a: {} },
+        on: { NEXT: 'done' },
+      },
+    ],
     ['an action of the machine', { entry: raise({ type: 'NEXT' }), on: { NEXT: 'done' } }],
   ])('is not refused if the state is also left by %s', (_, state) => {
     expect(() => make(waiting(state))).not.toThrow();
+  });
+
+  it('is not refused for a state that only events lead to which nobody sends', () => {
+    const machine = setup({
+      actors: { work: fromPromise(async () => 1) },
+    }).createMachine({
+      initial: 'working',
+      on: { PAUSE: '.paused' },
+      states: {
+        working: { invoke: { src: 'work', onDone: 'done' } },
+        paused: { on: { RESUME: 'working' } },
+        done: { type: 'final', output: 'done' },
+      },
+    } as never) as unknown as AnyStateMachine;
+    expect(() => make(machine)).not.toThrow();
+    // The same question sends PAUSE.
+    const pausing = setup({}).createMachine({
+      initial: 'working',
+      states: {
+        working: { on: { PAUSE: 'paused', END: 'done' } },
+        paused: { on: { RESUME: 'working' } },
+        done: { type: 'final', output: 'done' },
+      },
+    } as never) as unknown as AnyStateMachine;
+    expect(() => make(pausing, { working: ask })).toThrow("in state 'paused'");
   });
 
   it('is not refused if the state is asked, or its events are internal', () => {

@@ -117,6 +117,14 @@ describe('a key that the initial context has now', () => {
       },
     ],
     [
+      'has a loop over its input',
+      ({ input: { end = 1 } }: { input: { end?: number } }) => {
+        let seen = 0;
+        for (; seen !== end; seen += 1);
+        return { seen };
+      },
+    ],
+    [
       'throws for a stand-in',
       ({ input }: { input: { seen?: number } }) => ({ seen: BigInt(input.seen ?? 1).toString() }),
     ],

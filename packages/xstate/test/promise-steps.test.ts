@@ -10,6 +10,7 @@ import {
   type AnyStateMachine,
 } from 'xstate';
 import { z } from 'zod';
+import { deferred } from '../../server/test/fixtures/deferred.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
 const ask = elicit({ message: 'Sure?', schema: z.object({}) });
@@ -136,7 +137,7 @@ describe('a promise of a machine', () => {
     } as never);
     const undone: string[] = [];
     const compensate = (): unknown => undone.push('inner');
-    const run = drive(machine as never, { inner: { compensate } });
+    const run = drive(machine as never, { 'kid/inner': { compensate } });
     await run.start();
     expect(await run.resume({ sure: accept({}) })).toMatchObject({ result: 'over' });
     expect(did).toHaveLength(2);
@@ -201,5 +202,117 @@ describe('a promise of a machine', () => {
     expect(() => drive(shop, { chrage: {} })).toThrow(AuthoringError);
     expect(() => drive(shop, { chrage: {} })).toThrow("names the promise 'chrage'");
     expect(() => drive(shop, { charge: { retyr: 3 } as never })).toThrow("Did you mean 'retry'?");
+  });
+
+  it('is not undone while it may still act: it is uncompensated', async () => {
+    const events: string[] = [];
+    const lands = deferred<void>();
+    const pay = fromPromise(async () => {
+      await lands.promise;
+      events.push('charge lands');
+    });
+    const quick = fromPromise(async () => {
+      throw new Error('boom');
+    });
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { pay, quick },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: {
+          invoke: [
+            { id: 'pay', src: 'pay' },
+            { id: 'quick', src: 'quick' },
+          ],
+        },
+        b: { type: 'final' },
+      },
+      output: 'never',
+    });
+    const compensate = (): unknown => events.push('undo');
+    const { compensated, uncompensated } = failureOf(
+      await drive(machine, { pay: { unknown: 'compensate', compensate } }).start(),
+    );
+    lands.resolve();
+    expect({ compensated, uncompensated }).toMatchObject({
+      compensated: [],
+      uncompensated: [{ stepId: 'pay' }],
+    });
+    expect(events).not.toContain('undo');
+  });
+
+  it('is told apart from one of the same name in a child machine', async () => {
+    const undone: string[] = [];
+    const save = (name: string) => fromPromise(async () => name);
+    const kid = setup({ actors: { save: save('file') } }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 's', src: 'save', onDone: 'b' } },
+        b: { type: 'final' },
+      },
+    });
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { kid, save: save('row') },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'row', src: 'save', onDone: 'b' } },
+        b: { invoke: { id: 'kid', src: 'kid', onDone: 'c' } },
+        c: { type: 'final', tags: 'compensate' },
+      },
+      output: 'undone',
+    });
+    const undoOf = (what: string): PromiseStepOptions => ({
+      compensate: ({ result }) => void undone.push(`${what} ${result}`),
+    });
+    await drive(machine, { save: undoOf('row'), 'kid/save': undoOf('file') }).start();
+    expect(undone).toEqual(['file file', 'row row']);
+  });
+
+  it('is aborted when an event that it sends itself leaves its state', async () => {
+    const signals: AbortSignal[] = [];
+    const work = fromPromise(
+      async ({ self, signal }: { self: AnyActorRef; signal: AbortSignal }) => {
+        signals.push(signal);
+        // As `sendParent` does, which is for actions only.
+        (Reflect.get(self, '_parent') as AnyActorRef).send({ type: 'PROGRESS' });
+        await new Promise(() => undefined);
+      },
+    );
+    const machine = setup({ types: { output: {} as string }, actors: { work } }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'work', src: 'work' }, on: { PROGRESS: 'b' } },
+        b: { type: 'final' },
+      },
+      output: 'over',
+    });
+    expect(await drive(machine).start()).toMatchObject({ result: 'over' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  it('whose input cannot be stored fails, and has not run', async () => {
+    const work = fromPromise(async () => void did.push('ran'));
+    const machine = setup({ types: { output: {} as string }, actors: { work } }).createMachine({
+      initial: 'a',
+      states: {
+        a: {
+          invoke: {
+            id: 'work',
+            src: 'work',
+            input: () => ({ told: () => 1 }),
+            onDone: 'b',
+            onError: 'c',
+          },
+        },
+        b: { type: 'final' },
+        c: { type: 'final' },
+      },
+      output: 'over',
+    } as never) as unknown as AnyStateMachine;
+    expect(await drive(machine).start()).toMatchObject({ result: 'over' });
+    expect(did).toEqual([]);
   });
 });

@@ -15,12 +15,19 @@ import type {
   StepWatch,
 } from '../model/live-actor.ts';
 
+/** Root of a system. */
+export interface RootActor extends LiveActor {
+  start(): void;
+  stop(): void;
+  subscribe(observer: { readonly next: () => void; readonly error: () => void }): unknown;
+}
+
 /** Creates the root actor from input or a persisted snapshot. The actor has not started. */
 export function makeRoot(
   machine: AnyStateMachine,
   from: { readonly input: unknown } | { readonly snapshot: PersistedSnapshot },
   watch: StepWatch,
-): LiveActor & { start(): void; stop(): void } {
+): RootActor {
   const inspect = (seen: InspectionEvent): void => {
     if (seen.type !== '@xstate.microstep' || seen.event.type === 'xstate.stop') return;
     watch(seen.actorRef as unknown as LiveActor, seen.snapshot);
@@ -29,7 +36,7 @@ export function makeRoot(
   const actor = createActor(machine, ('input' in from ? { ...from, inspect } : from) as never);
   // XState reports an error of a root without an observer in a timer, which ends the process.
   actor.subscribe({ error: () => undefined });
-  const root = actor as unknown as LiveActor & { start(): void; stop(): void };
+  const root = actor as unknown as RootActor;
   // XState copies every event for an observer of its own.
   root.system._sendInspectionEvent = inspect;
   return root;

@@ -138,7 +138,8 @@ export class Effects implements EffectHost {
     if (effectOf(work.actor.logic)?.isAbandonable !== true) return;
     this.#work.delete(work.actor);
     this.ended += 1;
-    this.#note(work, { type: 'unknown', text: '{}' });
+    // It may still act, behind its undo. So no undo is looked up, and the effect is uncompensated.
+    this.#note(work, { type: 'unknown', text: '{}' }, '');
   }
 
   /** Time of the next deferred effect: 0 for at once, undefined for none. */
@@ -189,10 +190,10 @@ export class Effects implements EffectHost {
     this.#work.delete(work.actor);
   }
 
-  #note(work: Work, end: StepEnd): void {
+  #note(work: Work, end: StepEnd, logic: string = this.#options.nameOf(work.actor.logic)): void {
     const { spec, input, actor, interrupted } = work;
-    const { ledger, nameOf } = this.#options;
-    const facts = { spec, logic: nameOf(actor.logic), input, isSpawned: isSpawned(actor) };
+    const { ledger } = this.#options;
+    const facts = { spec, logic, input, isSpawned: isSpawned(actor) };
     ledger.add(this.#pathOf(work), end, facts);
     if (hasFailed(end) && interrupted !== undefined) ledger.addInterrupted(interrupted);
   }
@@ -227,7 +228,14 @@ export class Effects implements EffectHost {
       retry: undefined,
       unknown: work.unknown,
     };
-    const text = encode(work.input, { where: `input of '${path}'` });
+    let text: string;
+    try {
+      text = encode(work.input, { where: `input of '${path}'` });
+    } catch (error) {
+      // Nothing has run.
+      this.#end(work, run, { type: 'failed', text: encodeError(error) });
+      return;
+    }
     const { spec } = work;
     const controller = new AbortController();
     work.running = controller;

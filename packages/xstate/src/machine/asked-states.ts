@@ -14,6 +14,7 @@
 import { nearestName } from '@mcp-saga/core/shared';
 import { AuthoringError } from '@mcp-saga/core/program';
 import {
+  and,
   createMachine,
   enqueueActions,
   spawnChild,
@@ -29,7 +30,7 @@ import { relay } from '../adapter/xstate-actors.ts';
 import { askOf } from '../author/step-logic.ts';
 import { outsideOf } from '../author/outside-logic.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
-import { namedLogicsOf } from '../adapter/xstate-nodes.ts';
+import { namedLogicsOf, nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
 import type { LiveActor, LiveNode } from '../model/live-actor.ts';
 import type { AskedState } from '../model/machine-options.ts';
 
@@ -42,8 +43,8 @@ export interface StateAsk<M extends AnyStateMachine, L> {
   /** Sends the event that the answer stands for. Without an event, the state is asked again. */
   readonly onAnswer: (got: Got<M> & { readonly answer: OutputFrom<L & AnyActorLogic> }) => void;
   /**
-   * Sends an event for a refusal, a timeout, or another error of the logic. Default: the saga fails
-   * with the error, and is undone.
+   * Sends an event for a refusal, a timeout, or another error of the logic. Without an event, the
+   * saga fails with the error, and is undone.
    */
   readonly onError?: (got: Got<M> & { readonly error: unknown }) => void;
 }
@@ -69,15 +70,18 @@ export function withAsks(
   const asked: AskedState[] = [];
   const logics: Record<string, AnyActorLogic> = {};
   let config = machine.config as StateConfig;
-  for (const [stepId, given] of Object.entries(asks)) {
-    const node = stateAt(name, machine, stepId);
+  const states = statesOf(machine.root, []);
+  for (const [path, given] of Object.entries(asks)) {
+    const { node, keys } = stateAt(name, states, path);
     if (given === 'internal') continue;
-    const ask = checkedAsk(name, stepId, given);
+    const ask = checkedAsk(name, path, given, node);
+    const stepId = stepIdOf(machine, path);
     logics[sourceOf(stepId)] = ask.ask;
-    config = changedState(config, stepId.split('.'), (state) => askedConfig(state, stepId, ask));
+    config = changedState(config, keys, (state) => askedConfig(state, stepId, ask));
     asked.push({ nodeId: node.id, stepId });
   }
   assertWaysOut(name, machine, new Set(Object.keys(asks)));
+  config = withoutWildcards(config, asked);
   const { implementations } = machine;
   const actors = { ...implementations.actors, ...logics };
   const made =
@@ -92,7 +96,8 @@ export function askAgain(root: LiveActor, asked: readonly AskedState[]): void {
   for (const { nodeId, stepId } of asked) {
     const { _nodes: nodes = [], children = {}, status } = root.getSnapshot();
     if (status !== 'active' || !nodes.some(({ id }) => id === nodeId)) continue;
-    if (children[stepId]?.getSnapshot().status === 'active') continue;
+    const child = Object.hasOwn(children, stepId) ? children[stepId] : undefined;
+    if (child?.getSnapshot().status === 'active') continue;
     relay(root, root, { type: againType(stepId) });
   }
 }
@@ -101,29 +106,57 @@ const sourceOf = (stepId: string): string => `asks.${stepId}`;
 
 const againType = (stepId: string): string => `mcp-saga.ask.${stepId}`;
 
-function stateAt(name: string, machine: AnyStateMachine, path: string): AnyStateNode {
-  let node: AnyStateNode | undefined = machine.root;
-  for (const key of path.split('.'))
-    node = Object.hasOwn(node?.states ?? {}, key) ? node?.states[key] : undefined;
-  if (node !== undefined) return node;
-  const known = pathsBelow(machine.root, '');
-  const nearest = nearestName(path, known);
+/**
+ * ID of the question of a state: its path, without the characters that paths of actors have, and
+ * another one if the machine has an invoke of that name.
+ */
+function stepIdOf(machine: AnyStateMachine, path: string): string {
+  const id = path.replaceAll(/[/@#]|^[~!]/g, '-');
+  const isTaken: boolean = nodesOf(rootOf(machine)).some(({ invoke }) =>
+    invoke.some((other) => other.id === id),
+  );
+  // XState would find what each object inherits.
+  return isTaken || id in Object.prototype ? `${id}.asked` : id;
+}
+
+/** A state of a machine, and the keys that lead to it from the root. */
+interface StateOfPath {
+  readonly node: AnyStateNode;
+  readonly keys: readonly string[];
+}
+
+function statesOf({ states }: AnyStateNode, above: readonly string[]): readonly StateOfPath[] {
+  return Object.entries(states).flatMap(([key, node]) => {
+    const keys = [...above, key];
+    return [{ node, keys }, ...statesOf(node, keys)];
+  });
+}
+
+function stateAt(name: string, states: readonly StateOfPath[], path: string): StateOfPath {
+  const paths = states.map(({ keys }) => keys.join('.'));
+  const found = states[paths.indexOf(path)];
+  if (found !== undefined) return found;
+  const nearest = nearestName(path, paths);
   const hint =
-    nearest === undefined ? ` Its states: ${known.join(', ')}.` : ` Did you mean '${nearest}'?`;
+    nearest === undefined ? ` Its states: ${paths.join(', ')}.` : ` Did you mean '${nearest}'?`;
   throw new AuthoringError(
     `Saga '${name}': the option \`asks\` names the state '${path}', which the machine does not have.${hint}`,
     { anchor: 'machines' },
   );
 }
 
-function pathsBelow({ states }: AnyStateNode, prefix: string): readonly string[] {
-  return Object.entries(states).flatMap(([key, node]) => [
-    prefix + key,
-    ...pathsBelow(node, `${prefix}${key}.`),
-  ]);
-}
-
-function checkedAsk(name: string, state: string, given: unknown): UntypedAsk {
+function checkedAsk(
+  name: string,
+  state: string,
+  given: unknown,
+  { type }: AnyStateNode,
+): UntypedAsk {
+  if (type === 'final' || type === 'history') {
+    throw new AuthoringError(
+      `Saga '${name}': asks['${state}'] is a ${type} state, in which no machine waits.`,
+      { anchor: 'machines' },
+    );
+  }
   const { ask, onAnswer } = Object(given) as Partial<UntypedAsk>;
   const isLogic =
     typeof ask === 'object' && (askOf(ask) !== undefined || outsideOf(ask) !== undefined);
@@ -154,13 +187,31 @@ function askedConfig(
   const src = sourceOf(stepId);
   const inputOf = ({ context }: { readonly context: unknown }): unknown =>
     input?.({ context: context as never });
-  const answering = (answer: (event: never, got: Got<AnyStateMachine>) => void): object =>
+  const answering = (answer: (event: never, got: Got<AnyStateMachine>) => unknown): object =>
     enqueueActions(({ context, event, enqueue, self }) => {
       // A finished actor keeps its ID until it is stopped.
       enqueue.stopChild(stepId);
       const send = (sent: object): void => enqueue.sendTo(self, sent as never);
-      answer(event as never, { context: context as never, send });
+      const returned = answer(event as never, { context: context as never, send });
+      if (!(returned instanceof Promise)) return;
+      // An unhandled rejection would end the process.
+      returned.catch(() => undefined);
+      throw new AuthoringError(
+        `asks['${stepId}'] has an async function, whose event would come too late. Do the work in an invoke of the machine.`,
+        { anchor: 'machines' },
+      );
     });
+  const failing = (error: unknown, got: Got<AnyStateMachine>): unknown => {
+    let isSent = false;
+    const send: typeof got.send = (event) => {
+      isSent = true;
+      got.send(event);
+    };
+    const returned: unknown = onError?.({ ...got, send, error });
+    // Asked again, the question would fail again.
+    if (!isSent && !(returned instanceof Promise)) throw error;
+    return returned;
+  };
   const invoke = {
     id: stepId,
     src,
@@ -170,15 +221,9 @@ function askedConfig(
         onAnswer({ ...got, answer: output }),
       ),
     },
-    ...(onError === undefined
-      ? {}
-      : {
-          onError: {
-            actions: answering(({ error }: { readonly error: unknown }, got) =>
-              onError({ ...got, error }),
-            ),
-          },
-        }),
+    onError: {
+      actions: answering(({ error }: { readonly error: unknown }, got) => failing(error, got)),
+    },
   };
   return {
     ...state,
@@ -199,44 +244,80 @@ function askedConfig(
  */
 function assertWaysOut(name: string, machine: AnyStateMachine, known: ReadonlySet<string>): void {
   if (sendsEvents(machine, new Set())) return;
-  const walk = (
-    node: AnyStateNode,
-    path: string,
-    canLeave: boolean,
-    above: readonly string[],
-  ): void => {
-    if (
-      known.has(path) ||
-      node.type === 'final' ||
-      node.type === 'history' ||
-      node.type === 'parallel'
-    )
-      return;
-    const isLeft = canLeave || leavesByItself(node);
-    const events = [...above, ...eventsOf(node)];
-    const inside = Object.entries(node.states);
-    for (const [key, state] of inside)
-      walk(state, path === '' ? key : `${path}.${key}`, isLeft, events);
-    if (inside.length > 0 || isLeft || events.length === 0) return;
+  const states = statesOf(machine.root, []);
+  const isKnown = ({ keys }: StateOfPath): boolean =>
+    keys.some((_, length) => known.has(keys.slice(0, length + 1).join('.')));
+  const knownNodes = new Set(states.filter(isKnown).map(({ node }) => node));
+  const reached = reachedFrom(machine.root, knownNodes);
+  for (const state of states) {
+    const { node, keys } = state;
+    const line = [machine.root, ...lineTo(node)];
+    const isWaiting =
+      node.type === 'atomic' &&
+      reached.has(node) &&
+      !isKnown(state) &&
+      !line.some((each) => each.type === 'parallel' || leavesByItself(each));
+    const events = isWaiting ? line.flatMap((each) => eventsOf(each as unknown as LiveNode)) : [];
+    if (events.length === 0) continue;
+    const path = keys.join('.');
     throw new AuthoringError(
-      `Saga '${name}' would wait for ever in state '${path}', which only ${listOf(events)} can leave. Say who sends it: ` +
-        `asks: { '${path}': { ask: elicit({ … }), onAnswer: ({ answer, send }) => send({ type: '${events[0]}' }) } }, or ` +
+      `Saga '${name}' would wait for ever in state '${path}', which only ${[...new Set(events)].join(', ')} can leave. Say who ` +
+        `sends it: asks: { '${path}': { ask: elicit({ … }), onAnswer: ({ answer, send }) => send({ type: '${events[0]}' }) } }, or ` +
         "'internal' if another part of the machine does.",
       { anchor: 'machines' },
     );
+  }
+}
+
+/** The states on the path to a state, without the root. */
+function lineTo(node: AnyStateNode): readonly AnyStateNode[] {
+  return node.parent === undefined ? [] : [...lineTo(node.parent), node];
+}
+
+/** States that the machine can reach without an event that nobody is known to send. */
+function reachedFrom(
+  root: AnyStateNode,
+  known: ReadonlySet<AnyStateNode>,
+): ReadonlySet<AnyStateNode> {
+  const reached = new Set<AnyStateNode>();
+  const enter = (node: AnyStateNode): void => {
+    if (reached.has(node)) return;
+    reached.add(node);
+    if (node.parent !== undefined) enter(node.parent);
+    const inside = Object.values(node.states);
+    // A history state may lead to each of its siblings.
+    if (node.type === 'history') Object.values(node.parent?.states ?? {}).forEach(enter);
+    else if (node.type === 'parallel') inside.forEach(enter);
+    else if (inside.length > 0) targetsOf([node.initial]).forEach(enter);
+    const isAsked =
+      lineTo(node).some((each) => known.has(each)) || inside.some((n) => known.has(n));
+    const taken = [...node.transitions].filter(
+      ([type]) => isAsked || isOwnEvent(type) || type === '*',
+    );
+    targetsOf([...(node.always ?? []), ...taken.flatMap(([, to]) => to)]).forEach(enter);
   };
-  walk(machine.root, '', false, []);
+  enter(root);
+  // An event for an asked state may be handled by any state around it.
+  for (const node of known)
+    for (const each of [root, ...lineTo(node)])
+      if (reached.has(node)) targetsOf([...each.transitions.values()].flat()).forEach(enter);
+  return reached;
+}
+
+function targetsOf(
+  transitions: readonly ({ readonly target?: unknown } | undefined)[],
+): readonly AnyStateNode[] {
+  return transitions.flatMap((each) => (each?.target ?? []) as readonly AnyStateNode[]);
 }
 
 /** Returns the events from outside that a state takes. */
 export function eventsOf({ transitions }: Pick<LiveNode, 'transitions'>): readonly string[] {
-  return [...transitions.keys()].filter(
-    (type) => type !== '' && !/^(?:xstate|mcp-saga)\./.test(type),
-  );
+  return [...transitions.keys()].filter((type) => !isOwnEvent(type) && type !== '*');
 }
 
-function listOf(events: readonly string[]): string {
-  return [...new Set(events)].map((type) => (type === '*' ? 'any event' : type)).join(', ');
+/** `true` for an event that XState or this package sends. */
+function isOwnEvent(type: string): boolean {
+  return type === '' || /^(?:xstate|mcp-saga)\./.test(type);
 }
 
 /** `true` if a state is left without an event from outside: at once, after a delay, or by an actor. */
@@ -244,9 +325,52 @@ function leavesByItself({ always = [], after, invoke, transitions }: AnyStateNod
   return (
     after.length > 0 ||
     invoke.length > 0 ||
-    always.some(({ guard }) => guard === undefined) ||
-    [...transitions.keys()].some((type) => type.startsWith('xstate.'))
+    always.some(({ target }) => target !== undefined) ||
+    [...transitions.keys()].some((type) => type.startsWith('xstate.') || type === '*')
   );
+}
+
+/**
+ * Keeps the events of questions from transitions of the author for any event: the machine has none
+ * of these events where it was written for.
+ */
+function withoutWildcards(config: StateConfig, asked: readonly AskedState[]): StateConfig {
+  if (asked.length === 0) return config;
+  const own = new Set(
+    asked.flatMap(({ stepId }) => [
+      `xstate.done.actor.${stepId}`,
+      `xstate.error.actor.${stepId}`,
+      againType(stepId),
+    ]),
+  );
+  const isForAuthor = ({ event }: { readonly event: { readonly type: string } }): boolean =>
+    !own.has(event.type);
+  const guarded = (given: unknown): unknown => {
+    const transition = (typeof given === 'object' ? given : { target: given }) as {
+      readonly guard?: unknown;
+    };
+    const { guard } = transition;
+    return {
+      ...transition,
+      guard: guard === undefined ? isForAuthor : and([isForAuthor, guard] as never),
+    };
+  };
+  const walk = (state: StateConfig): StateConfig => {
+    const { on = {}, states } = state;
+    const any = (on as { readonly '*'?: unknown })['*'];
+    return {
+      ...state,
+      ...(any === undefined ? {} : { on: { ...on, '*': [any].flat().map(guarded) } }),
+      ...(states === undefined
+        ? {}
+        : {
+            states: Object.fromEntries(
+              Object.entries(states).map(([key, inside]) => [key, walk(inside)]),
+            ),
+          }),
+    };
+  };
+  return walk(config);
 }
 
 const sending = /^xstate\.(?:raise|sendTo|enqueueActions|forwardTo|emit)$/;
@@ -262,6 +386,8 @@ function sendsEvents(machine: AnyStateMachine, seen: Set<object>): boolean {
     const { type } = Object(action) as { readonly type?: unknown };
     const name = typeof action === 'string' ? action : type;
     if (typeof name === 'string' && Object.hasOwn(named, name)) return sends(named[name]);
+    // A function of the author may send anything.
+    if (typeof action === 'function' && type === undefined) return true;
     return typeof type === 'string' && sending.test(type);
   };
   const inNode = (node: AnyStateNode): boolean =>
@@ -270,6 +396,7 @@ function sendsEvents(machine: AnyStateMachine, seen: Set<object>): boolean {
       ...node.exit,
       ...[...node.transitions.values()].flat().flatMap(({ actions }) => actions),
       ...(node.always ?? []).flatMap(({ actions }) => actions),
+      ...(node.config.initial === undefined ? [] : node.initial.actions),
     ].some(sends) || Object.values(node.states).some(inNode);
   return (
     inNode(machine.root) ||

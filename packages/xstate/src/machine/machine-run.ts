@@ -68,6 +68,8 @@ export class MachineRun {
       this.isByChance = true;
     };
     const wake = (): void => this.wake();
+    // An event may have left the state of a running effect.
+    made.root.subscribe({ next: wake, error: wake });
     // A spread would take a tenth of a turn.
     const { program, ledger, stored, state, nameOf, defers, doubt, diverged } = options;
     const clock = this.#turn;

@@ -43,7 +43,8 @@ export interface MachineSagaOptions<
   readonly migrate?: (state: MigratedState, from: MigrationSource) => MigratedState;
   /**
    * Options for the promises of the machine, which are steps: by their names in `setup({ actors })`,
-   * or by the `id` of an invoke with its own `fromPromise`. Default: one attempt, without an undo.
+   * or by the `id` of an invoke with its own `fromPromise`; in a child machine, `child/name`.
+   * Default: one attempt, without an undo.
    */
   readonly steps?: { readonly [name: string]: PromiseStepOptions };
 }
@@ -114,7 +115,7 @@ export type MachineProblem<M extends AnyStateMachine, I extends Schema | undefin
  *   rounded up to milliseconds. If the client cannot wait, the saga fails with `ClientCannot`.
  * - **Promises** (`fromPromise`) are steps with one attempt, in a copy of the machine: recorded, with
  *   an idempotency key (`idempotencyKeyOf`), and with the options of `steps`. A machine that leaves
- *   the state of a promise does not await it, and its outcome is unknown.
+ *   the state of a promise does not await it: it is uncompensated, since it may still act.
  * - **Actions** also run in status requests, so actions must not have external effects.
  *
  * Known limits of XState: a history state targeted from inside its parent, or an ID spawned twice,

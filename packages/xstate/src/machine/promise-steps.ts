@@ -66,36 +66,47 @@ export function withPromiseSteps(
   options: Options,
 ): AnyStateMachine {
   const used = new Set<string>();
-  const made = converted(machine, options, used, new Map());
+  const made = converted(machine, { options, used, prefix: '', above: new Map() });
   const unused = Object.keys(options).find((key) => !used.has(key));
   if (unused === undefined) return made;
   throw new AuthoringError(
     `Saga '${name}': the option \`steps\` names the promise '${unused}', which the machine does not have. Use the name in ` +
-      'setup({ actors }), or the id of an invoke with its own fromPromise.',
+      "setup({ actors }), or the id of an invoke with its own fromPromise; in a child machine, 'child/name'.",
     { anchor: 'machines' },
   );
 }
 
+interface Conversion {
+  readonly options: Options;
+  /** Names of the promises that were found. */
+  readonly used: Set<string>;
+  /** Path of the names of the machines around this one. */
+  readonly prefix: string;
+  /** The machines around this one, with their copies: a machine may invoke itself. */
+  readonly above: ReadonlyMap<AnyStateMachine, AnyStateMachine>;
+}
+
 function converted(
   machine: AnyStateMachine,
-  options: Options,
-  used: Set<string>,
-  done: Map<AnyStateMachine, AnyStateMachine>,
+  { options, used, prefix, above }: Conversion,
 ): AnyStateMachine {
-  const before = done.get(machine);
-  if (before !== undefined) return before;
-  const convert = (logic: AnyActorLogic, name: string): AnyActorLogic => {
-    if (isMachine(logic)) return converted(logic, options, used, done);
+  const convert = (logic: AnyActorLogic, name: string | undefined): AnyActorLogic => {
+    if (isMachine(logic)) {
+      const inside = name === undefined ? prefix : `${prefix}${name}/`;
+      return below.get(logic) ?? converted(logic, { options, used, prefix: inside, above: below });
+    }
     if (kindOf(logic) !== 'promise') return logic;
-    used.add(name);
-    return stepOf(logic, options[name] ?? {});
+    const path = name === undefined ? '' : prefix + name;
+    used.add(path);
+    return stepOf(logic, Object.hasOwn(options, path) ? (options[path] ?? {}) : {});
   };
   const { implementations } = machine;
   // Filled afterwards: a machine may invoke itself.
   const actors: Record<string, AnyActorLogic> = {};
-  const config = convertedConfig(machine.config as StateConfig, '', convert);
+  const below = new Map(above);
+  const config = convertedConfig(machine.config as StateConfig, convert);
   const made = createMachine(config as never, { ...implementations, actors });
-  done.set(machine, made as AnyStateMachine);
+  below.set(machine, made as AnyStateMachine);
   for (const [name, logic] of Object.entries(namedLogicsOf(machine)))
     actors[name] = convert(logic, name);
   return made as AnyStateMachine;
@@ -104,12 +115,11 @@ function converted(
 /** Converts the logics that a state invokes without a name. */
 function convertedConfig(
   config: StateConfig,
-  key: string,
-  convert: (logic: AnyActorLogic, name: string) => AnyActorLogic,
+  convert: (logic: AnyActorLogic, name: string | undefined) => AnyActorLogic,
 ): StateConfig {
   const inline = (invoke: Invoke): Invoke =>
     typeof invoke.src === 'object' && invoke.src !== null
-      ? { ...invoke, src: convert(invoke.src as AnyActorLogic, invoke.id ?? key) }
+      ? { ...invoke, src: convert(invoke.src as AnyActorLogic, invoke.id) }
       : invoke;
   const { invoke, states } = config;
   return {
@@ -121,10 +131,7 @@ function convertedConfig(
       ? {}
       : {
           states: Object.fromEntries(
-            Object.entries(states).map(([name, state]) => [
-              name,
-              convertedConfig(state, name, convert),
-            ]),
+            Object.entries(states).map(([key, state]) => [key, convertedConfig(state, convert)]),
           ),
         }),
   };
