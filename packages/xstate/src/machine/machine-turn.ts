@@ -12,7 +12,7 @@ import {
 } from '@mcp-saga/core/program';
 import { inStates } from '../adapter/xstate-nodes.ts';
 import { makeRoot, orderedNodes } from '../adapter/xstate-actors.ts';
-import { eventsOf } from './asked-states.ts';
+import { eventsOf } from './ways-out.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { definitionOf } from '../record/definition-hash.ts';
 import { MachineStuck } from '../model/errors.ts';
