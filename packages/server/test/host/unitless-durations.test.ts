@@ -1,5 +1,6 @@
 import { poll, saga, sleep, step } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';
 
 const waiting = saga({ name: 'waiting', version: '1' }, function* () {
@@ -11,7 +12,11 @@ const waiting = saga({ name: 'waiting', version: '1' }, function* () {
 });
 
 async function warningsIn(environment: string): Promise<readonly string[]> {
-  const { host, told } = hostOf(waiting, { testing: { environment } });
+  const clock = testClock();
+  const { host, told } = hostOf(waiting, {
+    clock,
+    testing: { environment, sleep: async (ms) => void (clock.now += ms) },
+  });
   await host.start('waiting', {});
   await host.start('waiting', {});
   return told.warnings.filter((warning) => warning.includes('milliseconds'));
