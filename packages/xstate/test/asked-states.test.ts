@@ -4,6 +4,7 @@ import { approval, elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
 import { assign, fromPromise, raise, setup, type AnyStateMachine } from 'xstate';
 import { z } from 'zod';
+import { testClock } from '../../server/test/fixtures/clock.ts';
 import { accept, Drive, failureOf } from './support/drive.ts';
 
 /** A checkout as a shop would have it for its pages: nothing in it knows of a saga. */
@@ -216,13 +217,16 @@ describe('a state that waits for an event from outside', () => {
       },
       held,
     );
+    const clock = testClock();
     const host = createSagaHost({
       sagas: [asks],
       name: 'shop',
       keys: 'ephemeral',
-      store: memoryStore(),
+      store: memoryStore({ clock }),
       url: 'https://shop.example',
+      limits: { maxHold: 0 },
       hooks: { onWarning: () => undefined },
+      testing: { clock, sleep: async (ms) => void (clock.now += ms) },
     });
     const turn = await host.start('held', {}, { caller: 'anonymous' });
     expect(did).toEqual(['hold']);
@@ -344,6 +348,7 @@ describe('a question of a state', () => {
       initial: 'a',
       states: { a: { on: { GO: 'done' } }, done: { type: 'final' } },
     });
+    const clock = testClock();
     const host = createSagaHost({
       sagas: [
         machineSaga(
@@ -360,11 +365,17 @@ describe('a question of a state', () => {
       ],
       name: 'shop',
       keys: 'ephemeral',
-      store: memoryStore(),
+      store: memoryStore({ clock }),
       url: 'https://shop.example',
       hooks: { onWarning: () => undefined, onTurn: () => undefined, onError: () => undefined },
+      testing: { clock, sleep: async (ms) => void (clock.now += ms) },
     });
-    const turn = await host.start('broken', {}, { caller: 'anonymous' });
+    let turn: SagaTurn = await host.start('broken', {}, { caller: 'anonymous' });
+    // The delivery is tried again, with pauses.
+    for (let turns = 1; turn.status === 'suspended' && turns < 20; turns += 1) {
+      clock.now += turn.retryAfterMs ?? 0;
+      turn = await host.resume(turn.token, [], { caller: 'anonymous' });
+    }
     expect(turn).toMatchObject({ status: 'failed' });
     expect(told).toBe(1);
   });
