@@ -51,7 +51,7 @@ const beside: { readonly [name: string]: RegExp } = {
  */
 const limits = {
   server: 144_000,
-  xstate: 22_000,
+  xstate: 22_700,
   client: 5_700,
   redis: 5_300,
   sql: 5_350,
