@@ -1,11 +1,9 @@
 /** Runs an XState machine as a saga, with client steps and effects as actor logic. */
 export {
   machineSaga,
-  type AsksOption,
   type MachineProblem,
   type MachineSaga,
   type MachineSagaOptions,
-  type ResultOption,
 } from './machine/machine-saga.ts';
 export { idempotencyKeyOf, type PromiseStepOptions } from './machine/promise-steps.ts';
 export type { StateAsk } from './machine/asked-states.ts';

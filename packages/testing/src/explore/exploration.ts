@@ -15,8 +15,7 @@ import { gist, isSameMessage, shrunk } from './shrink.ts';
 export interface ExploreOptions<Run = SagaRun> {
   /**
    * Effects that may happen twice, or stay done although the saga failed: IDs of steps and undos, or
-   * prefixes with `*`. A step without an effect says so itself, by `reads:
-   * true`. Default: none.
+   * prefixes with `*`. A step without an effect says so itself, by `reads: true`. Default: none.
    */
   readonly harmless?: readonly string[];
   /** Throws if a case left its run, or the fakes of the test, in a wrong state. */

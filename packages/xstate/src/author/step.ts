@@ -42,10 +42,10 @@ export interface EffectSpec extends StepSpec {
   /** Returns the label of a run with this input. */
   readonly labelOf: (input: unknown) => string | undefined;
   /**
-   * `true` if the machine goes on without its end when it leaves the state, as from a promise that
-   * never settles. @default false
+   * `true` for a promise of the author, which gets its actor. It may never settle, so a machine that
+   * leaves its state does not await it. @default false
    */
-  readonly isAbandonable?: boolean;
+  readonly isPromise?: boolean;
 }
 
 /** Effect on the server as actor logic. */
@@ -96,9 +96,9 @@ export function step<R, I = undefined, U = unknown, When extends WhenUnknown = '
   };
 }
 
-/** Makes an effect whose end a machine does not await when it leaves its state. */
-export function abandonable<L extends StepLogic<unknown, unknown>>(logic: L): L {
-  return { ...logic, [effectBrand]: { ...logic[effectBrand], isAbandonable: true } };
+/** Marks an effect as a promise of the author. */
+export function asPromise<L extends StepLogic<unknown, unknown>>(logic: L): L {
+  return { ...logic, [effectBrand]: { ...logic[effectBrand], isPromise: true } };
 }
 
 /** Runs the effects of the actors of one system. */

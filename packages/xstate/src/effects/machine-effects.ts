@@ -132,13 +132,13 @@ export class Effects implements EffectHost {
       if (work.running !== undefined) this.#abort(work, reason);
   }
 
-  /** Aborts a running effect. The end of one that may never end is not awaited: it is unknown. */
+  /** Aborts a running effect. The end of a promise is not awaited: its outcome is unknown. */
   #abort(work: Work, reason: unknown): void {
     work.running?.abort(reason);
-    if (effectOf(work.actor.logic)?.isAbandonable !== true) return;
+    if (!isPromise(work)) return;
     this.#work.delete(work.actor);
     this.ended += 1;
-    // It may still act, behind its undo. So no undo is looked up, and the effect is uncompensated.
+    // It may act after an undo. Without the name of its logic, none is found, and it is uncompensated.
     this.#note(work, { type: 'unknown', text: '{}' }, '');
   }
 
@@ -240,8 +240,9 @@ export class Effects implements EffectHost {
     const controller = new AbortController();
     work.running = controller;
     // Each attempt gets a separate input. A copy of the step would call its accessors.
+    const own = isPromise(work) ? { self: work.actor } : {};
     const given = <T extends object>(step: T): T =>
-      Object.assign(step, { input: decode(text), self: work.actor });
+      Object.assign(step, { input: decode(text), ...own });
     const body = (step: object): unknown => spec.run(given(step) as never);
     void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
       .catch((error: unknown): StepEnd => ({ type: 'unknown', text: encodeError(error) }))
@@ -281,6 +282,10 @@ export class Effects implements EffectHost {
     }
     this.#options.wake();
   }
+}
+
+function isPromise({ actor }: Work): boolean {
+  return effectOf(actor.logic)?.isPromise === true;
 }
 
 /** Passes the input to a runtime that runs the code of effects itself. */

@@ -211,8 +211,8 @@ export class MachineRun {
   }
 
   /**
-   * Waits for an effect, at most until the next delay ends, which may be a timeout of
-   * the work.
+   * Waits for an effect or an event, at most until the next delay ends, which may be a timeout of the
+   * work.
    */
   async #nextEnd(next: Timer | undefined): Promise<void> {
     this.#hasWaited = true;

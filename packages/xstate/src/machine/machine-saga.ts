@@ -37,8 +37,8 @@ export interface MachineSagaOptions<
   readonly drift?: 'compatible' | 'refuse';
   /**
    * Converts the state of a running saga for the changed machine: one that does not fit, or one of
-   * another `version` of the machine. Must be pure, since it can be called again. An error, or a returned state that does not fit, is a mismatch: under
-   * `onMismatch: 'fail'`, nothing is undone.
+   * another `version` of the machine. Must be pure, since it can be called again. An error, or a
+   * returned state that does not fit, is a mismatch: under `onMismatch: 'fail'`, nothing is undone.
    */
   readonly migrate?: (state: MigratedState, from: MigrationSource) => MigratedState;
   /**
@@ -115,7 +115,7 @@ export type MachineProblem<M extends AnyStateMachine, I extends Schema | undefin
  *   rounded up to milliseconds. If the client cannot wait, the saga fails with `ClientCannot`.
  * - **Promises** (`fromPromise`) are steps with one attempt, in a copy of the machine: recorded, with
  *   an idempotency key (`idempotencyKeyOf`), and with the options of `steps`. A machine that leaves
- *   the state of a promise does not await it: it is uncompensated, since it may still act.
+ *   the state of a promise does not await it, and never undoes it, since it may still act.
  * - **Actions** also run in status requests, so actions must not have external effects.
  *
  * Known limits of XState: a history state targeted from inside its parent, or an ID spawned twice,

@@ -13,7 +13,7 @@ import type { StepContext, UndoFunction, WhenUnknown } from '@mcp-saga/core';
 import { AuthoringError } from '@mcp-saga/core/program';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { namedLogicsOf } from '../adapter/xstate-nodes.ts';
-import { abandonable, step, type StepLogicOptions } from '../author/step.ts';
+import { asPromise, step, type StepLogicOptions } from '../author/step.ts';
 
 /**
  * Options of a promise as a step. TypeScript does not know here which promise they are for, so the
@@ -96,7 +96,8 @@ function converted(
       return below.get(logic) ?? converted(logic, { options, used, prefix: inside, above: below });
     }
     if (kindOf(logic) !== 'promise') return logic;
-    const path = name === undefined ? '' : prefix + name;
+    if (name === undefined) return stepOf(logic, {});
+    const path = prefix + name;
     used.add(path);
     return stepOf(logic, Object.hasOwn(options, path) ? (options[path] ?? {}) : {});
   };
@@ -155,5 +156,5 @@ function stepOf(logic: AnyActorLogic, options: PromiseStepOptions): AnyActorLogi
     running.set(self, context);
     return code({ input, signal, self, system: self.system, emit: () => undefined });
   };
-  return abandonable(step(run as never, { retry: 1, ...options } as never));
+  return asPromise(step(run as never, { retry: 1, ...options } as never));
 }
