@@ -70,4 +70,26 @@ describe('an error in the context of a machine', () => {
     const { result } = end as { readonly result?: unknown };
     expect(JSON.parse(String(result))).toEqual([facts, facts]);
   });
+
+  it('is bounded, too, if an action has made it', async () => {
+    const machine = setup({
+      types: { context: {} as { error: unknown }, output: {} as string },
+      actors: { ask },
+    }).createMachine({
+      context: () => ({ error: new HttpError() }),
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'ask', src: 'ask', onDone: 'told' } },
+        told: { type: 'final' },
+      },
+      output: ({ context: { error } }) => JSON.stringify(factsOf(error)),
+    });
+    const run = new Drive(machineSaga({ name: 'm', version: '1', reuse: 'ok' }, machine));
+    await run.start();
+    const { result } = (await run.resume({ ask: accept({ again: false }) })) as {
+      readonly result?: unknown;
+    };
+    const error = [true, 'HttpError', 'The bank is busy.', 'E_BUSY', 503];
+    expect(JSON.parse(String(result))).toEqual([...error, 'TypeError', 'fetch failed']);
+  });
 });

@@ -1,5 +1,11 @@
 import { AuthoringError } from '@mcp-saga/core/program';
-import { elicit, idempotencyKeyOf, machineSaga, type PromiseStepOptions } from '@mcp-saga/xstate';
+import {
+  elicit,
+  idempotencyKeyOf,
+  machineSaga,
+  step,
+  type PromiseStepOptions,
+} from '@mcp-saga/xstate';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   assign,
@@ -67,6 +73,26 @@ describe('a promise of a machine', () => {
     // A start whose response was lost.
     await run.start();
     expect(did).toEqual([key, key]);
+  });
+
+  it('gets its actor, which a step does not', async () => {
+    const given: unknown[] = [];
+    const told = step((context) => void given.push('self' in context));
+    const promise = fromPromise(async ({ self }) => void given.push(self.id));
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { told, promise },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'step', src: 'told', onDone: 'b' } },
+        b: { invoke: { id: 'promise', src: 'promise', onDone: 'c' } },
+        c: { type: 'final' },
+      },
+      output: 'over',
+    });
+    await drive(machine as never).start();
+    expect(given).toEqual([false, 'promise']);
   });
 
   it('is undone as the option `steps` says', async () => {

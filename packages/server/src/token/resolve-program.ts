@@ -148,13 +148,10 @@ export function readTimeline(
 }
 
 /** `true` if the saga has passed a pivot, and can only continue. */
-export function isPastPivot({
-  saga,
-  program: { timeline } = {},
-}: Pick<OpenSaga, 'saga'> & { readonly program: Reader | undefined }): boolean {
+export function isPastPivot({ saga, program }: OpenSaga): boolean {
   return (
-    timeline !== undefined &&
-    readTimeline({ timeline }, saga.state.program).some(({ kind }) => kind === 'pivot')
+    program !== undefined &&
+    readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
   );
 }
 

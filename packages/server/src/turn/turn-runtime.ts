@@ -3,7 +3,6 @@ import { present, type Runtime, type StepEvent, withoutKeys } from '@mcp-saga/co
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { runtimeOutside } from '../outside/tickets/runtime-outside.ts';
 import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
-import { isPastPivot } from '../token/resolve-program.ts';
 import { abandonedAt, endOfLife, roundOf } from '../token/sealed-saga.ts';
 import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
@@ -157,22 +156,17 @@ export function turnRuntime(
 
 /**
  * End of the lifetime of a saga, after which a wait would have no token (ms since the epoch).
- * Undefined for an abandoned saga past its pivot: it has to go on, and gets as many messages as that
- * takes. An interrupted turn may pass the pivot.
+ * Undefined for an abandoned saga, which gets as many messages as it takes: it may have passed its
+ * pivot, or pass it in this turn, and a wait that failed behind it would leave the saga half done.
  */
 function lifeEndOf(
   { limits, timing }: HostParts,
-  { holder, program, saga, before }: RuntimeRequest,
+  { holder, saga: { claims } }: RuntimeRequest,
 ): number | undefined {
-  const { claims } = saga;
   const end = endOfLife(limits, claims);
   // The token of a saga that goes on without its client lives until its next message.
   const isAbandoned = timing.clock() >= abandonedAt(claims) || claims.exp > end;
-  const goesOn =
-    holder.kind === 'nobody' ||
-    (holder.kind === 'queue' &&
-      isAbandoned &&
-      (before !== undefined || isPastPivot({ saga, program })));
+  const goesOn = holder.kind === 'nobody' || (holder.kind === 'queue' && isAbandoned);
   return goesOn ? undefined : end;
 }
 

@@ -394,6 +394,43 @@ describe('a client beside the queue', () => {
     },
   );
 
+  it.each([
+    ['its answer was interrupted', true],
+    ['it slept', false],
+  ])(
+    '[E5] [E8] goes on as another saga past a pivot, although the queue is late by days: %s',
+    async (_, isInterrupted) => {
+      const did: string[] = [];
+      const tickets = saga({ name: 'tickets', ...options }, function* () {
+        yield* pivot('booked');
+        yield* step('charge', () => void did.push('charge'));
+        yield* sleep(1_500);
+        yield* step('thank', () => void did.push('thank'));
+        return 'thanks';
+      });
+      const tour = saga({ name: 'tour', ...options }, function* () {
+        if (isInterrupted) yield* elicit('sure', { message: 'Sure?', schema: Ok });
+        else yield* sleep(hour);
+        yield* step('look', async () => {
+          did.push('look');
+          if (isInterrupted && did.length === 1) await new Promise(() => undefined);
+        });
+        yield* pivot('asked');
+        return yield* continueAs(tickets, undefined);
+      });
+      const world = queued([tour, tickets]);
+      const { token } = suspended(await world.host.start('tour', {}));
+      if (isInterrupted) {
+        // The process dies in the step.
+        void world.host.resume(token, yes('sure'));
+        await expect.poll(() => did).toEqual(['look']);
+      }
+      world.clock.now += 8 * 24 * hour;
+      expect(await world.drain()).toMatchObject({ status: 'ended' });
+      expect(did.filter((what) => what !== 'look')).toEqual(['charge', 'thank']);
+    },
+  );
+
   it('[W4] reads each page by a request of its own', async () => {
     const did: string[] = [];
     const world = queued(
