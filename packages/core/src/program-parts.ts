@@ -41,23 +41,26 @@ export {
   isTexts,
   type Place,
 } from './values/json.ts';
-export { digestOfStep } from './turn/turn-outcome.ts';
+export { digestOfStep, waitingOutcome } from './turn/turn-outcome.ts';
 export { isUnsupported, routeOf, routeWithoutClient } from './effects/end-task.ts';
 export { keyText } from './effects/parts/run-code.ts';
 export {
   isUnknownOutcome,
   isVitalStep,
+  retryEntry,
   runStep,
   type StepEnd,
   type StepRun,
   type StepSpec,
 } from './effects/kinds/step.ts';
+export { noteAttempts, type Attempts } from './replay/fiber.ts';
 export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
 export { mayHaveRun, runtimeAfter } from './turn/interrupted-run.ts';
 export { TurnClock } from './turn/time/clocks.ts';
 export { Room, reserveOfQuestions, sealedBytes, type PendingRoom } from './turn/room.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
+export { commitState } from './turn/commit-state.ts';
 export {
   AuthoringError,
   errorLink,

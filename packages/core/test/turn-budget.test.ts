@@ -34,9 +34,9 @@ describe('the budget of a turn', () => {
     [{ defersEffects: 'untold' }, false, true, true],
     [{ defersEffects: 'untold', tokenBytes: 9 }, false, true, false],
   ])(
-    '[U4] [E1] defers effects by %j, uncommitted: %s, vital: %s',
-    (fields, isUncommitted, isVital, expected) => {
-      expect(budgetOf(fields).defers(1000, isUncommitted, isVital)).toBe(expected);
+    '[U4] [E1] defers effects by %j, before a commit: %s, vital: %s',
+    (fields, waitsForCommit, isVital, expected) => {
+      expect(budgetOf(fields).defers(1000, waitsForCommit, isVital)).toBe(expected);
     },
   );
 
@@ -71,7 +71,9 @@ describe('the budget of a turn', () => {
     ],
     ['a wait in a turn without time', { deadline: 1000, maxWait: 400 }, 9000, false, undefined],
   ] as const)('[W6] decides on %s', (_, fields, ms, isUncommitted, expected) => {
-    expect(budgetOf(fields).waitUntil(1000 + ms, 1000, isUncommitted)).toBe(expected);
+    const budget = budgetOf({ ...fields, commitsEach: true });
+    if (isUncommitted) budget.uncommitted.note('step');
+    expect(budget.waitUntil(1000 + ms, 1000)).toBe(expected);
   });
 
   it('[E1] commits within the budget, and commits an undo at any time', () => {
@@ -93,15 +95,15 @@ describe('the budget of a turn', () => {
   });
 
   it('[W6] does not fail internal waits', () => {
-    expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false, false)).toBeUndefined();
+    expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false)).toBeUndefined();
   });
 
   it('[W6] counts the time that the request was held', async () => {
     const budget = budgetOf({ maxWait: 600 });
     await budget.hold(300);
     expect(slept).toEqual([300]);
-    expect(budget.waitUntil(1200, 1000, false)).toBe(200);
-    expect(budget.waitUntil(1201, 1000, false)).toBeUndefined();
-    expect(budget.waitUntil(1301, 1000, false)).toBe('hopeless');
+    expect(budget.waitUntil(1200, 1000)).toBe(200);
+    expect(budget.waitUntil(1201, 1000)).toBeUndefined();
+    expect(budget.waitUntil(1301, 1000)).toBe('hopeless');
   });
 });

@@ -36,7 +36,8 @@ import type { TurnFacts } from '../effects/parts/effect.ts';
 import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type FiberEnd, Phase, type Cause } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { cannotSuspend, Markers, missingStore, Uncommitted } from './markers.ts';
+import { cannotSuspend, Markers, missingStore } from './markers.ts';
+import { Uncommitted } from './uncommitted.ts';
 import {
   AuthoringError,
   SagaAborted,

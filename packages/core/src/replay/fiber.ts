@@ -6,8 +6,24 @@ import type { Route } from '../model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
 import type { Scope } from '../values/path.ts';
 
+/** What a turn, and its token, know of the attempts of a step. Shared by generators and machines. */
+export interface Attempts {
+  attempts: number;
+  /** Earliest time of the next attempt (ms since the epoch). */
+  notBefore: number;
+  /**
+   * `true` for a wait since an earlier turn, or until a date: compared with the time of the
+   * answers.
+   */
+  isEarlier: boolean;
+  /** `true` if the effect of an earlier attempt may have happened. */
+  unknown: boolean;
+  /** Number of the interrupted turn that may have executed the step, and steps after it. */
+  interruptedTurn?: number | undefined;
+}
+
 /** A command that waits for its outcome. */
-export interface Task extends EffectTask<EffectSpec> {
+export interface Task extends EffectTask<EffectSpec>, Attempts {
   readonly fingerprint: number;
   readonly fiber: Fiber;
   /** Route of a question in this turn, once chosen. */
@@ -16,16 +32,8 @@ export interface Task extends EffectTask<EffectSpec> {
   running: AbortController | undefined;
   /** Number of outcomes that the body had received at the time of issue. */
   issuedAfter: number;
-  /** Earliest time of the next attempt (ms since the epoch). */
-  notBefore: number;
   /** Due time: a sleep ends, or a poll asks again. */
   until: number | undefined;
-  /**
-   * `true` for a wait since an earlier turn, or until a date: compared with the time of the
-   * answers.
-   */
-  isEarlier: boolean;
-  interruptedTurn: number | undefined;
   /** `true` if the branch is being ended: the outcome is recorded, but not delivered. */
   discarded: boolean;
 }
@@ -55,14 +63,14 @@ export function newTask(fiber: Fiber, spec: EffectSpec, path: string): Task {
 }
 
 /** Notes a failed attempt that another turn retries. */
-export function tried(task: Task, value: unknown): void {
-  [task.attempts, task.notBefore, task.unknown, task.interruptedTurn] = value as [
+export function noteAttempts(step: Attempts, value: unknown): void {
+  [step.attempts, step.notBefore, step.unknown, step.interruptedTurn] = value as [
     attempts: number,
     notBefore: number,
     unknown: boolean,
     interruptedTurn?: number,
   ];
-  task.isEarlier = false;
+  step.isEarlier = false;
 }
 
 export type Resumption = 'next' | 'throw' | 'return';

@@ -9,35 +9,8 @@ import type { Journal } from '../journal/journal.ts';
 import { entryTypes, isDone, type EntryType } from '../journal/entry-types.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from '../undo/undo-stack.ts';
-import type { CommitReason } from '../model/outcome.ts';
+import type { Uncommitted } from './uncommitted.ts';
 import type { Phase } from '../undo/ending.ts';
-
-/** Recorded reasons for the next commit. */
-export class Uncommitted {
-  readonly #reasons = new Set<CommitReason>();
-
-  note(reason: CommitReason): void {
-    this.#reasons.add(reason);
-  }
-
-  /** `true` if a step has ended since the last commit. */
-  get hasStep(): boolean {
-    return this.#reasons.has('step');
-  }
-
-  /** Reason why a repeated turn may take another branch. `isUndoing`: compensation has begun. */
-  reason(isUndoing: boolean): Exclude<CommitReason, 'step'> | undefined {
-    if (this.#reasons.has('undo')) return 'undo';
-    if (this.#reasons.has('pivot')) return 'pivot';
-    if (!this.#reasons.has('chance')) return undefined;
-    return isUndoing ? 'undo' : 'chance';
-  }
-
-  /** Forgets all reasons after a commit or replay. */
-  clear(): void {
-    this.#reasons.clear();
-  }
-}
 
 /** What the markers of a body read and write. */
 interface MarkersOptions {

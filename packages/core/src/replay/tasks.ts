@@ -10,7 +10,7 @@ import { pathOfTurn, undoMark } from '../values/path.ts';
 import { decode, encode } from '../values/codec.ts';
 import type { Ending } from '../undo/ending.ts';
 import { SagaError } from '../values/errors.ts';
-import { newTask, tried, type Fiber, type Task } from './fiber.ts';
+import { newTask, noteAttempts, type Fiber, type Task } from './fiber.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { assertShape, isDone, type EntryType } from '../journal/entry-types.ts';
 import type { Markers } from './markers.ts';
@@ -124,7 +124,7 @@ export class Tasks {
     assertShape(type, value);
     this.#count(task, type);
     if (type === 'retry') {
-      tried(task, value);
+      noteAttempts(task, value);
       return false;
     }
     if (task.spec.kind === 'step') {

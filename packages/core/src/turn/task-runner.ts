@@ -10,11 +10,11 @@ import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { TurnAborted } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';
-import { tried, type Task } from '../replay/fiber.ts';
+import { noteAttempts, type Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
 import { InterruptedRun } from './interrupted-run.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
-import { isVitalStep, later } from '../effects/kinds/step.ts';
+import { isVitalStep, retryEntry } from '../effects/kinds/step.ts';
 import { runTask, waitsForClient } from '../effects/end-task.ts';
 import type { TaskEnd } from '../effects/parts/effect.ts';
 import { Room } from './room.ts';
@@ -64,7 +64,7 @@ export class TaskRunner {
       addedLength: () => journal.addedLength,
       pending: () => [...execution.pending.values()],
     });
-    this.budget = new TurnBudget(options.runtime);
+    this.budget = new TurnBudget(options.runtime, options.execution.uncommitted);
   }
 
   /** Starts the live phase, after replay. */
@@ -73,23 +73,9 @@ export class TaskRunner {
     this.#interrupted.goLive(this.#execution.pending.values());
   }
 
-  /**
-   * Reason for a commit before the next effect. A repeated request may take another branch: a step
-   * ends otherwise, a time has passed, a new patch does not apply. A retry must not see an undone
-   * prerequisite or an irreversible effect.
-   */
-  get #reason(): CommitReason | undefined {
-    const { ending, uncommitted } = this.#execution;
-    const reason = this.budget.canCommit
-      ? uncommitted.reason(ending.current !== undefined)
-      : undefined;
-    if (reason !== undefined) return reason;
-    return this.#isStepUncommitted ? 'step' : undefined;
-  }
-
-  /** `true` if the next effect waits for the commit of the last steps. */
-  get #isStepUncommitted(): boolean {
-    return this.#runtime.turn.commitsEach && this.#execution.uncommitted.hasStep;
+  /** `true` once the undo of a step has begun. */
+  get #isUndoing(): boolean {
+    return this.#execution.ending.current !== undefined;
   }
 
   /** Reason for a commit that a due effect waits for. */
@@ -98,13 +84,14 @@ export class TaskRunner {
     if (this.#holdsVital(now)) return 'vital';
     const isHeld = (task: Task): boolean =>
       this.#isOpen(task) && this.#waitsForCommit(task) && this.#clocks.dueAt(task) <= now;
-    return [...this.#execution.idle].some(isHeld) ? this.#reason : undefined;
+    return [...this.#execution.idle].some(isHeld)
+      ? this.budget.reasonToCommit(this.#isUndoing)
+      : undefined;
   }
 
-  /** `true` if a commit must come before a task. A read follows other reads without one. */
+  /** `true` if a commit must come before a task. */
   #waitsForCommit(task: Task): boolean {
-    const isRead = this.#reason === 'chance' && onlyReads(task.spec);
-    return this.#reason !== undefined && isEffect(task) && !isRead;
+    return isEffect(task) && this.budget.waitsForCommit(onlyReads(task.spec), this.#isUndoing);
   }
 
   /**
@@ -130,7 +117,6 @@ export class TaskRunner {
   committed(runtime: Runtime): void {
     this.#runtime = runtime;
     this.budget.committed(runtime);
-    this.#execution.uncommitted.clear();
     this.clock.committed();
     this.#interrupted.committed(runtime.turn, this.#execution.pending.values());
   }
@@ -154,7 +140,7 @@ export class TaskRunner {
         return;
       const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
       const due = this.#clocks.dueAt(first);
-      const wait = this.budget.waitUntil(due, now, this.#isStepUncommitted, isWait);
+      const wait = this.budget.waitUntil(due, now, isWait);
       if (wait === undefined) return;
       if (wait === 'hopeless') this.#execution.record(first, { type: 'cannot' }, undefined);
       else await this.budget.hold(wait);
@@ -261,7 +247,7 @@ export class TaskRunner {
   #startDue(): void {
     const { journal } = this.#options;
     const now = this.clock.now();
-    const isKept = this.#reason !== undefined;
+    const isKept = this.budget.reasonToCommit(this.#isUndoing) !== undefined;
     // An undo may take longer than the lifetime of a token.
     const lifeEndsAt = this.#execution.phase.undoes ? undefined : this.#runtime.saga.lifeEndsAt;
     const from = this.#ends.length;
@@ -288,7 +274,7 @@ export class TaskRunner {
       if (waits || isFull || isHeld || this.#isDeferred(task, type, now)) {
         // Another turn runs, withdraws, or undoes the step, and needs the mark.
         if (isMarked)
-          this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
+          this.#execution.record(task, retryEntry(task, task.attempts, task.notBefore), undefined);
         continue;
       }
       // Before the task runs: an effect without room for the entry must not happen.
@@ -341,7 +327,7 @@ export class TaskRunner {
     } else if (entry === undefined) {
       askAgainAfter(task, this.clock.timeFor(task));
     } else {
-      if (entry.type === 'retry' && !task.discarded) tried(task, value);
+      if (entry.type === 'retry' && !task.discarded) noteAttempts(task, value);
       const { discards } = markers;
       const began = this.clock.timeFor(task, this.clock.began);
       const isByChance = !task.discarded && isChance(task, entry.type, began);

@@ -83,21 +83,54 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
   // After a mismatch, the changed code decides which tasks are pending.
   const others =
     turn.head.mismatch === undefined ? othersOf(pending, { asked, waits }) : turn.head.others;
-  return {
-    status: 'suspended',
+  return waitingOutcome({
     state: { head: encodeHead({ ...turn.head, asked, waits, others }), ...turn.texts },
     steps,
-    ...(steps.length === 0
-      ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 }
-      : {}),
-    ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
+    due,
+    now,
+    deadline,
+    content,
+    hasPage,
     // An undo asks nobody, and must not fail for room that it does not use.
     ...(turn.undoes ? { undoes: true } : { reserves: reservesOf(pending, runtime) }),
-    ...(deadline > 0 ? { deadline } : {}),
-    ...(content.length > 0 ? { content } : {}),
-    ...(hasPage ? { hasPage } : {}),
     accepted: turn.accepted,
     ignored: turn.ignored,
+  });
+}
+
+/** Facts of a turn that waits, as a turn collects them. */
+export interface Waiting extends Pick<
+  SuspendedOutcome,
+  'state' | 'steps' | 'undoes' | 'reserves' | 'accepted' | 'ignored'
+> {
+  /** Time at which the saga continues without an answer (ms since the epoch). Infinity: never. */
+  readonly due: number;
+  /** Time of this turn (ms since the epoch). */
+  readonly now: number;
+  /** Latest time that the saga waits for (ms since the epoch). 0 without one. */
+  readonly deadline: number;
+  readonly content: readonly string[];
+  /** `true` if the content holds a page of `checkpoint(text)`. @default false */
+  readonly hasPage?: boolean;
+}
+
+/**
+ * Outcome of a turn that waits, the same for generators and machines. A client that is asked
+ * answers when it can; any other client comes back when the saga is due.
+ */
+export function waitingOutcome(waiting: Waiting): SuspendedOutcome {
+  const { due, now, deadline, content, hasPage = false, ...outcome } = waiting;
+  const isAsked = outcome.steps.length > 0;
+  const mayBeDue = Number.isFinite(due);
+  const retryAfterMs = mayBeDue ? Math.max(0, Math.ceil(due - now)) : 0;
+  return {
+    status: 'suspended',
+    ...outcome,
+    ...(isAsked ? {} : { retryAfterMs }),
+    ...(isAsked && mayBeDue ? { due: Math.ceil(due) } : {}),
+    ...(deadline > 0 ? { deadline: Math.ceil(deadline) } : {}),
+    ...(content.length > 0 ? { content } : {}),
+    ...(hasPage ? { hasPage } : {}),
   };
 }
 

@@ -26,17 +26,11 @@
 import { Answers } from './answers.ts';
 import { assertAwaited, awaitedFacts, newMismatch, toMismatch } from '../replay/replay-mismatch.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import type { CommitReason, CommittedTurn, Outcome, SuspendedOutcome } from '../model/outcome.ts';
+import type { CommitReason, Outcome, SuspendedOutcome } from '../model/outcome.ts';
 import type { EndRequest } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
-import {
-  AnswerConflict,
-  ReplayMismatch,
-  SagaCancelled,
-  toOwnError,
-  TurnAborted,
-} from '../values/errors.ts';
+import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from '../values/errors.ts';
 import { Execution } from '../replay/execution.ts';
 import { TaskRunner } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
@@ -45,7 +39,7 @@ import { MalformedState } from '../journal/malformed-state.ts';
 import { outcomeOfTurn, endedState } from './turn-outcome.ts';
 import { resultOf, startBody, type GeneratorProgramOptions } from '../replay/body.ts';
 import { neverYielded, toldOf } from '../replay/created-commands.ts';
-import { runtimeAfter } from './interrupted-run.ts';
+import { commitState } from './commit-state.ts';
 import { boxCloser } from './stopped-waits.ts';
 import { TurnEvents } from './turn-events.ts';
 import { askInTurn, startClock } from './time/waits.ts';
@@ -341,23 +335,18 @@ export class Turn {
 
   /** Commits the state, and continues as the next turn. Returns `false` if the turn ends. */
   async #commit(reason: CommitReason): Promise<boolean> {
-    const { commit } = this.#runtime.turn;
-    const kept = commit === undefined ? undefined : await this.#suspended(false);
-    // The client reads the content before anything else happens.
-    if (kept === undefined || (kept.content !== undefined && reason !== 'undo')) return false;
-    let next: CommittedTurn | undefined;
-    try {
-      next = await commit?.({ reason, ...kept });
-    } catch (error) {
-      if (toOwnError(error) instanceof TurnAborted) throw error;
+    if (this.#runtime.turn.commit === undefined) return false;
+    const kept = await this.#suspended(false);
+    const committed = await commitState(this.#runtime, { reason, ...kept });
+    if (committed !== undefined && 'error' in committed) {
       // Without a state that can be kept, the undo runs to the end.
-      if (this.#execution.phase.isRunning) this.#execution.fail(error);
+      if (this.#execution.phase.isRunning) this.#execution.fail(committed.error);
       else this.#due.budget.runToEnd();
       return true;
     }
     this.#due.assertGoing();
-    if (next === undefined) return false;
-    this.#events.runtime = runtimeAfter(this.#runtime, next);
+    if (committed === undefined) return false;
+    this.#events.runtime = committed.runtime;
     this.#state = kept.state;
     this.#head = decodeHead(kept.state.head);
     this.#answers.committed();

@@ -23,11 +23,14 @@ export interface LedgerEntry {
 /** Record of a completed effect with an undo. */
 export type DoneEffect = readonly [logic: string, input: unknown, result?: unknown];
 
-/** Record of attempts before another one. */
-export type Attempts = readonly [attempts: number, notBefore: number, unknown: boolean];
-
 /** Record of attempts of unknown outcome of an effect with an undo. */
-type OpenEffect = readonly [...Attempts, logic: string, input: unknown];
+type OpenEffect = readonly [
+  attempts: number,
+  notBefore: number,
+  unknown: boolean,
+  logic: string,
+  input: unknown,
+];
 
 /**
  * Effects of a saga in the order they ended, in a journal as of a generator, so that the same code
@@ -110,7 +113,9 @@ export class Ledger {
         return;
       case 'retry':
         if (compensable && !this.#open.has(path)) {
-          this.#append('retry', path, encode([...(decode(end.text) as Attempts), logic, input]));
+          // The record of its actor has the interrupted turn.
+          const [attempts, notBefore, unknown] = decode(end.text) as readonly unknown[];
+          this.#append('retry', path, encode([attempts, notBefore, unknown, logic, input]));
         }
     }
   }

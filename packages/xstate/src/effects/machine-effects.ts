@@ -1,11 +1,29 @@
+/**
+ * Effects of a machine: the steps and promises that its states invoke, and the waits for other
+ * people. XState starts an actor, the actor tells the host of its system, and the effect runs when
+ * the turn settles.
+ *
+ * - A path has a number from its second run on. The nth run has the same idempotency key on every
+ *   fork, whatever else ran.
+ * - `ledger.ts` holds what ran, with the data of its undo, so that a saga can be undone without its
+ *   machine. An effect that finds no room there does not run.
+ * - An effect whose state is left is aborted and awaited. A promise is not awaited, since it may
+ *   never settle: it is unknown from then on.
+ * - `waits.ts` runs each wait for answers as a small generator saga with a journal of its own;
+ *   `undo-machine.ts` undoes the ledger by a generator that replays it and throws.
+ */
 import { type TurnAborted, StepError, type StepErrorData } from '@mcp-saga/core';
 import {
   encodeError,
   isVitalStep,
+  retryEntry,
   runStep,
+  noteAttempts,
+  type Attempts,
   type StepEnd,
   type StepRun,
   type StepSpec,
+  type TurnBudget,
   type TurnClock,
   decode,
   encode,
@@ -14,27 +32,34 @@ import {
 import { assertNamed, isSpawned } from '../adapter/actor-names.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { type EffectHost, effectOf } from '../author/step.ts';
-import type { Attempts, Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { ActiveStepRecord } from '../model/machine-record.ts';
 import { pathOf } from '../adapter/xstate-actors.ts';
 
-/** Pending or running effect. */
-interface Work {
+/**
+ * Pending or running effect. Its attempts are those of a step of a generator: core counts them, and
+ * says what is unknown.
+ */
+interface Work extends StepRun, Attempts {
   readonly actor: LiveActor;
   readonly spec: StepSpec;
-  readonly input: unknown;
-  attempts: number;
-  notBefore: number;
-  /** `true` until an attempt in this turn: `notBefore` is compared with the time of the answers. */
-  isEarlier: boolean;
-  unknown: boolean;
-  /** Interrupted turn in which the machine may have continued after this effect. */
-  interrupted: number | undefined;
+  /** Input of the actor. The code gets a copy. */
+  readonly given: unknown;
+  /** Path of the actor with the number of the run, from the first attempt on. */
+  path: string;
+  /** Number of the run at the path of the actor, from the first attempt on. */
+  number: number | undefined;
   /** `true` if the effect can run: the machine did not leave the state at once. */
   ready: boolean;
-  /** Number of the run at this path, from the first attempt on. */
-  run: number | undefined;
   running: AbortController | undefined;
+}
+
+/** Work of a machine that may have to wait for the next turn. */
+export interface Deferrable {
+  /** `true` for work that must not be lost. @default false */
+  readonly isVital?: boolean;
+  /** `true` for a step that only reads. @default false */
+  readonly isRead?: boolean;
 }
 
 /** Options of {@link Effects}. */
@@ -46,26 +71,18 @@ export interface EffectsOptions {
   readonly ledger: Ledger;
   /** Returns the name of a logic, which an undo looks up. */
   readonly nameOf: (logic: object) => string;
-  /**
-   * Returns `true` if an effect waits for the next turn.
-   * @param isVital - `true` for an effect that must not be lost
-   */
-  readonly defers: (isVital?: boolean) => boolean;
+  /** Returns `true` if work waits for the next turn. */
+  readonly defers: (work?: Deferrable) => boolean;
   /** Returns if an interrupted run may have executed an effect that starts now, and the turn. */
   readonly doubt: () => { readonly isUnknown: boolean; readonly turn: number | undefined };
-  /**
-   * Called if an effect failed, was withdrawn, or ran `once`, since a repetition of the turn may
-   * differ.
-   */
-  readonly chance: () => void;
+  /** Notes what the next commit must hold. */
+  readonly uncommitted: TurnBudget['uncommitted'];
   /** Called when an effect has ended. */
   readonly wake: () => void;
 }
 
 /** Runs the effects of a machine in this turn, or defers them to the next turn. */
 export class Effects implements EffectHost {
-  /** Number of effects that ended in this turn. */
-  ended = 0;
   /** Reason to abort the turn: an effect could not be claimed. */
   aborted: TurnAborted | undefined;
 
@@ -79,27 +96,26 @@ export class Effects implements EffectHost {
   /** Adds the effect of an actor that has started. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
     const { restored, doubt } = this.#options;
-    const [attempts, notBefore, unknown, run, before] = restored.get(actor)?.e ?? [
-      0,
-      0,
-      false,
-      undefined,
-    ];
+    const record = restored.get(actor);
+    const [attempts, notBefore, unknown, number, before] = record?.e ?? [0, 0, false, undefined];
     const { isUnknown, turn } = doubt();
-    const work: Work = {
+    this.#work.set(actor, {
       actor,
       spec,
-      input,
+      given: input,
+      path: '',
+      number,
+      // The policy and the input come with the specification.
+      retry: undefined,
+      input: undefined,
       attempts,
       notBefore,
       isEarlier: true,
       unknown: unknown || isUnknown,
-      interrupted: before ?? turn,
-      ready: restored.has(actor),
-      run,
+      interruptedTurn: before ?? turn,
+      ready: record !== undefined,
       running: undefined,
-    };
-    this.#work.set(actor, work);
+    });
   }
 
   /** `true` while an effect runs, even if the actor was stopped. */
@@ -109,11 +125,11 @@ export class Effects implements EffectHost {
 
   /** Starts due effects, and aborts effects of states that the machine left. */
   startDue(): void {
-    const { clock, defers, chance, runtime } = this.#options;
+    const { clock, defers, uncommitted, runtime } = this.#options;
     for (const work of this.#work.values()) {
       if (work.actor.getSnapshot().status === 'active') continue;
       // In a repetition, the effect may end before the machine leaves its state.
-      if (work.ready) chance();
+      if (work.ready) uncommitted.note('chance');
       if (work.running === undefined) this.#drop(work);
       else this.#abort(work, new Error('The machine left the state of the effect.'));
     }
@@ -123,7 +139,7 @@ export class Effects implements EffectHost {
     // Other effects wait with a vital one, so that a commit need not wait for them.
     const { commitsEach } = runtime.turn;
     const isVital = due.some(({ spec }) => commitsEach || isVitalStep(spec));
-    for (const work of due) if (!defers(isVital)) this.#start(work);
+    for (const work of due) if (!defers({ isVital, isRead: work.spec.reads })) this.#start(work);
   }
 
   /** Aborts all running effects. */
@@ -137,7 +153,7 @@ export class Effects implements EffectHost {
     work.running?.abort(reason);
     if (!isPromise(work)) return;
     this.#work.delete(work.actor);
-    this.ended += 1;
+    this.#options.uncommitted.note('step');
     // It may act after an undo. Without the name of its logic, none is found, and it is uncompensated.
     this.#note(work, { type: 'unknown', text: '{}' }, '');
   }
@@ -155,9 +171,7 @@ export class Effects implements EffectHost {
   catchUp(): void {
     for (const work of this.#work.values()) {
       work.isEarlier = false;
-      const { attempts, notBefore, unknown } = work;
-      if (unknown)
-        this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
+      if (work.unknown) this.#note(work, retryEntry(work, work.attempts, work.notBefore));
     }
   }
 
@@ -169,16 +183,11 @@ export class Effects implements EffectHost {
 
   /** Returns the stored facts of a deferred effect. */
   factsOf(actor: LiveActor): Pick<ActiveStepRecord, 'e'> {
-    const {
-      attempts = 0,
-      notBefore = 0,
-      unknown = false,
-      run,
-      interrupted,
-    } = this.#work.get(actor) ?? {};
-    if (run === undefined) return {};
-    const tried = [attempts, notBefore, unknown, run] as const;
-    return { e: interrupted === undefined ? tried : [...tried, interrupted] };
+    const work = this.#work.get(actor);
+    if (work?.number === undefined) return {};
+    const { attempts, notBefore, unknown, number, interruptedTurn } = work;
+    const facts = [attempts, notBefore, unknown, number] as const;
+    return { e: interruptedTurn === undefined ? facts : [...facts, interruptedTurn] };
   }
 
   // An earlier attempt may have had an effect, and has used the number of this run.
@@ -191,11 +200,11 @@ export class Effects implements EffectHost {
   }
 
   #note(work: Work, end: StepEnd, logic: string = this.#options.nameOf(work.actor.logic)): void {
-    const { spec, input, actor, interrupted } = work;
+    const { spec, given, actor, interruptedTurn } = work;
     const { ledger } = this.#options;
-    const facts = { spec, logic, input, isSpawned: isSpawned(actor) };
+    const facts = { spec, logic, input: given, isSpawned: isSpawned(actor) };
     ledger.add(this.#pathOf(work), end, facts);
-    if (hasFailed(end) && interrupted !== undefined) ledger.addInterrupted(interrupted);
+    if (hasFailed(end) && interruptedTurn !== undefined) ledger.addInterrupted(interruptedTurn);
   }
 
   // Counts one more effect besides the running ones, which still need their entries.
@@ -207,12 +216,12 @@ export class Effects implements EffectHost {
   // The nth run of a path has the same name and idempotency key on every fork, whatever else ran.
   #pathOf(work: Work): string {
     const base = pathOf(work.actor);
-    if (work.run === undefined) {
+    if (work.number === undefined) {
       const beside = [...this.#work.values()].filter(({ actor }) => pathOf(actor) === base);
-      work.run =
-        1 + Math.max(this.#options.ledger.lastRun(base), ...beside.map(({ run = 0 }) => run));
+      const last = beside.map(({ number = 0 }) => number);
+      work.number = 1 + Math.max(this.#options.ledger.lastRun(base), ...last);
     }
-    return work.run === 1 ? base : `${base}#${work.run}`;
+    return work.number === 1 ? base : `${base}#${work.number}`;
   }
 
   #start(work: Work): void {
@@ -220,20 +229,13 @@ export class Effects implements EffectHost {
     // An effect that cannot be recorded or found again must not run.
     this.#assertRoom();
     assertNamed(work.actor);
-    const path = this.#pathOf(work);
-    const run: StepRun = {
-      path,
-      input: undefined,
-      attempts: work.attempts,
-      retry: undefined,
-      unknown: work.unknown,
-    };
+    work.path = this.#pathOf(work);
     let text: string;
     try {
-      text = encode(work.input, { where: `input of '${path}'` });
+      text = encode(work.given, { where: `input of '${work.path}'` });
     } catch (error) {
       // Nothing has run.
-      this.#end(work, run, { type: 'failed', text: encodeError(error) });
+      this.#end(work, { type: 'failed', text: encodeError(error) });
       return;
     }
     const { spec } = work;
@@ -244,11 +246,9 @@ export class Effects implements EffectHost {
     const given = <T extends object>(step: T): T =>
       Object.assign(step, { input: decode(text), ...own });
     const body = (step: object): unknown => spec.run(given(step) as never);
-    void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
+    void runStep(work, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
       .catch((error: unknown): StepEnd => ({ type: 'unknown', text: encodeError(error) }))
-      .then((end) =>
-        'aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end),
-      );
+      .then((end) => ('aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, end)));
   }
 
   // The effect has not run, and the machine receives no event.
@@ -259,26 +259,24 @@ export class Effects implements EffectHost {
     this.#options.wake();
   }
 
-  #end(work: Work, run: StepRun, end: StepEnd): void {
+  #end(work: Work, end: StepEnd): void {
     const { actor } = work;
     if (this.#work.get(actor) !== work) return;
     const wanted = actor.getSnapshot().status === 'active';
     work.running = undefined;
     if (end.type === 'retry') {
-      [work.attempts, work.notBefore, work.unknown] = decode(end.text) as Attempts;
-      work.isEarlier = false;
+      noteAttempts(work, decode(end.text));
       // Without an attempt, the number is free again.
-      if (work.attempts === 0 && !work.unknown) work.run = undefined;
+      if (work.attempts === 0 && !work.unknown) work.number = undefined;
       if (!wanted) this.#drop(work);
       else if (work.unknown) this.#note(work, end);
     } else {
       this.#work.delete(actor);
-      this.ended += 1;
-      // No earlier run claimed this `once` effect, so no earlier run executed it.
-      if (!run.unknown) work.interrupted = undefined;
+      this.#options.uncommitted.note('step');
       this.#note(work, end);
-      if (hasFailed(end) || work.spec.once || work.spec.reads) this.#options.chance();
-      if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(run.path, end) });
+      if (hasFailed(end) || work.spec.once || work.spec.reads)
+        this.#options.uncommitted.note('chance');
+      if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(work.path, end) });
     }
     this.#options.wake();
   }

@@ -4,6 +4,7 @@ import {
   type Outcome,
   type ProgramState,
   type Runtime,
+  type TurnBudget,
 } from '@mcp-saga/core/program';
 import { assertNamed, isSpawned } from '../adapter/actor-names.ts';
 import type { SurveyedActor } from '../adapter/survey.ts';
@@ -14,6 +15,7 @@ import type { LiveActor } from '../model/live-actor.ts';
 import type { ActiveStepRecord } from '../model/machine-record.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import type { Ledger } from './ledger.ts';
+import type { Deferrable } from './machine-effects.ts';
 import {
   advanceWait,
   answerCopies,
@@ -37,10 +39,10 @@ export interface WaitsOptions {
   readonly state: ProgramState;
   /** All waits of the stored machine. Those without an actor are withdrawn. */
   readonly stored: readonly OpenWait[];
-  /** Returns `true` if effects wait for the next turn. */
-  readonly defers: (isVital?: boolean) => boolean;
-  /** Called when a wait has ended, since a repetition of the turn may differ. */
-  readonly chance: () => void;
+  /** Returns `true` if work waits for the next turn. */
+  readonly defers: (work?: Deferrable) => boolean;
+  /** Notes what the next commit must hold. */
+  readonly uncommitted: TurnBudget['uncommitted'];
   /** Called if an interrupted run of this turn may have continued differently. */
   readonly diverged: () => void;
   /** Called when a turn of a wait has ended. */
@@ -64,8 +66,6 @@ type Turn = Awaited<ReturnType<typeof advanceWait>>;
 
 /** Waits of a machine for answers from outside, in one turn. */
 export class Waits {
-  /** Number of turns of waits that recorded something. */
-  ended = 0;
   /** Reason to abort the turn. */
   aborted: TurnAborted | undefined;
   /** Set if the code asks another question. */
@@ -152,7 +152,7 @@ export class Waits {
     }
     for (const at of waits) if (!this.#work.has(at.actor)) this.#begin(at);
     const now = runtime.time.now();
-    const isDeferred = defers(this.#work.size > 0);
+    const isDeferred = defers({ isVital: this.#work.size > 0 });
     for (const work of this.#work.values()) {
       const isDue = !work.isRead || (!isDeferred && (work.isHopeless || work.wait.due <= now));
       if (work.isRunning || !isDue) continue;
@@ -245,7 +245,7 @@ export class Waits {
     work.isRunning = true;
     try {
       return await advanceWait(work.wait, outside, given, {
-        defers: defers(true),
+        defers: defers({ isVital: true }),
         isHopeless: work.isHopeless,
         room: () => this.#room(work),
         reserve: (bytes) => {
@@ -265,10 +265,10 @@ export class Waits {
   #end(work: Work, turn: Turn | undefined): void {
     if (turn === undefined) return;
     const { outcome, decision } = turn;
-    const { program, chance, diverged, runtime } = this.#options;
+    const { program, uncommitted, diverged, runtime } = this.#options;
     if (outcome.status === 'suspended') {
       const { state, retryAfterMs = 0, deadline = 0, content = [], reserves = 0 } = outcome;
-      if (state.structure !== work.wait.state.structure) this.ended += 1;
+      if (state.structure !== work.wait.state.structure) uncommitted.note('step');
       work.wait = { ...work.wait, state, due: runtime.time.now() + retryAfterMs, until: deadline };
       work.content = content;
       work.reserves = reserves;
@@ -284,8 +284,9 @@ export class Waits {
     }
     this.#work.delete(work.actor);
     this.#received += answerCopies * new TextEncoder().encode(decision?.text).length;
-    this.ended += 1;
-    chance();
+    // A repetition of the turn may read other answers.
+    uncommitted.note('step');
+    uncommitted.note('chance');
     if (outcome.status === 'failed') diverged();
     const end = toEnd(outcome);
     this.#record(work, 'error' in end ? 'failed' : decision);

@@ -1,8 +1,7 @@
-import { TurnAborted, type Program, type TimelineEntry } from '@mcp-saga/core';
+import type { Program, TimelineEntry } from '@mcp-saga/core';
 import {
+  commitState,
   decodeHead,
-  runtimeAfter,
-  toOwnError,
   TurnBudget,
   type CommitPoint,
   type ClientAnswer,
@@ -55,16 +54,13 @@ async function advance(
     if (!('reason' in ended)) return ended;
     const { reason, ...outcome } = ended;
     if (!budget.mayCommit(reason)) return outcome;
-    request = undefined;
-    try {
-      const next = await current.turn.commit?.({ ...outcome, reason });
-      if (next === undefined) return outcome;
-      current = runtimeAfter(current, next);
+    const committed = await commitState(current, ended);
+    if (committed === undefined) return outcome;
+    // A state that cannot be stored ends the saga, with an undo.
+    request = 'error' in committed ? committed : undefined;
+    if ('runtime' in committed) {
+      current = committed.runtime;
       budget.committed(current);
-    } catch (error) {
-      if (toOwnError(error) instanceof TurnAborted) throw error;
-      // A state that cannot be stored ends the saga, with an undo.
-      request = { error };
     }
     from = outcome.state;
     given = new Map();

@@ -16,6 +16,7 @@ import {
   type ProgramState,
   type Route,
   type Runtime,
+  type TurnBudget,
 } from '@mcp-saga/core/program';
 import { hasInvokeId } from '../adapter/xstate-actors.ts';
 import type { LiveActor } from '../model/live-actor.ts';
@@ -37,6 +38,8 @@ export interface QuestionsOptions {
   readonly idOf: (at: SurveyedActor) => string;
   /** Called when the host has answered a question. */
   readonly wake: () => void;
+  /** Notes what the next commit must hold. */
+  readonly uncommitted: TurnBudget['uncommitted'];
 }
 
 /** Client steps of a machine in one turn, with their routes and answers. */
@@ -229,7 +232,7 @@ export class Questions extends AnswerCheck {
     spec: Extract<AskSpec, { readonly kind: 'elicit' | 'sample' }>,
     stepId: string,
   ): Promise<void> {
-    const { runtime, wake } = this.#options;
+    const { runtime, wake, uncommitted } = this.#options;
     const controller = new AbortController();
     this.#answering.set(actor, controller);
     let ended: StepEnd;
@@ -245,6 +248,7 @@ export class Questions extends AnswerCheck {
     }
     this.#answering.delete(actor);
     this.answeredHere += 1;
+    uncommitted.note('step');
     if (actor.getSnapshot().status === 'active') end(actor, ended);
     wake();
   }

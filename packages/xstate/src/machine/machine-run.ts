@@ -16,7 +16,7 @@ import { isIn, survey, type Survey } from '../adapter/survey.ts';
 /** Options of a run. */
 export interface MachineRunOptions
   extends
-    Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt'>,
+    Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt' | 'uncommitted'>,
     Pick<WaitsOptions, 'program' | 'stored' | 'state'> {
   /** States that are asked while they are active. */
   readonly asked: readonly AskedState[];
@@ -39,6 +39,7 @@ export class MachineRun {
   readonly waits: Waits;
 
   readonly #runtime: Runtime;
+  readonly #uncommitted: MachineRunOptions['uncommitted'];
   readonly #passesTime: boolean;
   readonly #asked: readonly AskedState[];
   readonly #turn: TurnClock;
@@ -47,8 +48,6 @@ export class MachineRun {
   readonly #started: ReturnType<typeof makeRoot>;
   #hasWaited = false;
   #wake: () => void = () => undefined;
-  /** `true` after an event that a repetition may not reach: a delay fired, or an effect failed. */
-  isByChance = false;
 
   constructor(made: Restored, runtime: Runtime, options: MachineRunOptions) {
     const { root, timers, steps: restored } = made;
@@ -64,14 +63,13 @@ export class MachineRun {
     for (const timer of timers) this.deadlines.restore(timer);
     this.deadlines.hold(options.grace);
     root.system.scheduler = this.deadlines;
-    const chance = (): void => {
-      this.isByChance = true;
-    };
     const wake = (): void => this.wake();
     // An event may have left the state of a running effect.
     made.root.subscribe({ next: wake, error: wake });
     // A spread would take a tenth of a turn.
-    const { program, ledger, stored, state, nameOf, defers, doubt, diverged } = options;
+    const { program, ledger, stored, state, nameOf, defers, doubt, diverged, uncommitted } =
+      options;
+    this.#uncommitted = uncommitted;
     const clock = this.#turn;
     this.effects = new Effects({
       runtime,
@@ -81,7 +79,7 @@ export class MachineRun {
       nameOf,
       defers,
       doubt,
-      chance,
+      uncommitted,
       wake,
     });
     hostEffects(root.system, this.effects);
@@ -93,7 +91,7 @@ export class MachineRun {
       stored,
       state,
       defers,
-      chance,
+      uncommitted,
       diverged,
       wake,
     });
@@ -195,11 +193,6 @@ export class MachineRun {
     if (thrown !== undefined) throw thrown;
   }
 
-  /** Number of effects, and of turns of waits, that ended in this turn. */
-  get ended(): number {
-    return this.effects.ended + this.waits.ended;
-  }
-
   /** Warns about delays of this turn that end after the lifetime of their saga. */
   warnOfStranding(saga: string): void {
     const { lifeEndsAt = Number.POSITIVE_INFINITY } = this.#runtime.saga;
@@ -247,7 +240,8 @@ export class MachineRun {
 
   #fire(timer: Timer): void {
     const { source, target, event, at } = timer;
-    if (this.#hasWaited || at > this.#turn.began) this.isByChance = true;
+    // A repetition of the turn may come before this time.
+    if (this.#hasWaited || at > this.#turn.began) this.#uncommitted.note('chance');
     this.deadlines.fire(timer, () => {
       if (target.getSnapshot().status === 'active') relay(source, target, event);
     });

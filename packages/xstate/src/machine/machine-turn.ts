@@ -1,7 +1,32 @@
+/**
+ * One turn of a machine: from a stored machine and the answers of a client to an outcome, as `Turn`
+ * of core takes one turn of a generator.
+ *
+ * 1. `fit-record.ts` restores the machine, and refuses a record that the machine does not fit.
+ *    Nothing is replayed: actions ran in the turn in which their event happened.
+ * 2. `MachineRun` reads the answers to waits, and fires overdue delays, each at its own time. Only
+ *    then are the answers of the client delivered, in the order of the tree.
+ * 3. The run settles: it fires what is due, runs effects, and surveys the actors, until only the
+ *    client or the clock can go on.
+ * 4. The machine is saved with its delays and the attempts of its effects, or its output is checked,
+ *    or `undo-machine.ts` undoes its effects.
+ *
+ * A machine differs from a generator in what it stores: a generator is its journal, and is replayed,
+ * while a machine is its snapshot, and events drive it. Both have one home, in core, for all rules
+ * about money: `TurnBudget` says what runs now, what waits, and what is committed before; `runStep`
+ * and `Attempts` count attempts and say what is unknown; `commitState` commits; `Journal` holds what
+ * ran, and the undo stack undoes it; `AnswerCheck` and `Room` accept answers; `waitingOutcome` tells
+ * the client when to come back.
+ *
+ * - An effect of a state that the machine leaves at once does not run.
+ * - An effect ends in the ledger before the machine gets its event.
+ * - What an interrupted run of the turn may have done is unknown, and never "did not happen".
+ */
 import { ClientCannot, SagaAborted, TurnAborted } from '@mcp-saga/core';
 import {
   answerGraceMs,
   reserveOfQuestions,
+  waitingOutcome,
   type Head,
   type TurnBudget,
   type CommitPoint,
@@ -19,6 +44,7 @@ import { MachineStuck } from '../model/errors.ts';
 import { fit, type Fitted } from '../record/fit-record.ts';
 import { InterruptedRun } from './interrupted-run.ts';
 import type { Ledger } from '../effects/ledger.ts';
+import type { Deferrable } from '../effects/machine-effects.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import type { SagaRecord } from '../model/machine-record.ts';
 import { MachineRun } from './machine-run.ts';
@@ -74,6 +100,7 @@ export class MachineTurn {
       asked: this.#head.asked,
       idOf: (at) => this.#idOf(at),
       wake: () => this.#run?.wake(),
+      uncommitted: budget.uncommitted,
     });
   }
 
@@ -124,8 +151,9 @@ export class MachineTurn {
       stored: openWaits(this.#head, this.#ledger),
       state: this.#state,
       nameOf: this.#options.nameOf,
-      defers: (isVital) => this.#defers(isVital),
+      defers: (work) => this.#defers(work),
       doubt: () => this.#doubt(),
+      uncommitted: this.#budget.uncommitted,
       diverged: () => this.#noteDiverged(),
       passesTime: this.#budget.hasTime(this.#runtime.time.now()),
       grace,
@@ -222,32 +250,30 @@ export class MachineTurn {
     // The record of the machine has all that it waits for.
     const head = stateHead(turn, { asked, progress: this.#head.progress, others: [] });
     run.warnOfStranding(this.#options.name);
-    const kept = this.#isStepKept ? 'step' : this.#isKept ? 'chance' : 'vital';
-    const commits = this.#isKept || (this.#holdsVital && this.#runtime.turn.commit !== undefined);
+    const isVital = this.#holdsVital && this.#runtime.turn.commit !== undefined;
+    const reason = this.#budget.reasonToCommit() ?? (isVital ? 'vital' : undefined);
     const latest = Math.max(
       0,
       ...run.deadlines.timers.map(({ at }) => at),
       run.effects.nextDue ?? 0,
       run.waits.until,
     );
-    const { content } = run.waits;
-    const reserves = run.waits.reserves + reserveOfQuestions(asks.length, this.#runtime.limits);
-    return {
-      status: 'suspended',
+    const outcome = waitingOutcome({
       state: {
         head,
         ...this.#ledger.texts(left.length === 0 ? record : { ...record, w: left }),
       },
       steps,
-      ...(steps.length > 0 ? {} : { retryAfterMs: Math.max(0, Math.ceil((due ?? now) - now)) }),
-      ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
-      ...(commits && due !== undefined && due <= now ? { reason: kept } : {}),
-      ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
-      reserves,
-      ...(content.length > 0 ? { content } : {}),
+      due: due ?? Number.POSITIVE_INFINITY,
+      now,
+      deadline: latest,
+      content: run.waits.content,
+      reserves: run.waits.reserves + reserveOfQuestions(asks.length, this.#runtime.limits),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,
-    };
+    });
+    const isDue = due !== undefined && due <= now;
+    return isDue && reason !== undefined ? { ...outcome, reason } : outcome;
   }
 
   /**
@@ -293,15 +319,16 @@ export class MachineTurn {
     await run.drain();
   }
 
-  /** Returns `true` if an effect waits for the next turn. */
-  #defers(isVital = false): boolean {
-    if (isVital && this.#budget.holdsVital) this.#holdsVital = true;
-    return this.#budget.defers(this.#runtime.time.now(), this.#isKept, isVital);
+  /** Returns `true` if work waits for the next turn. */
+  #defers({ isVital = false, isRead = false }: Deferrable = {}): boolean {
+    const budget = this.#budget;
+    if (isVital && budget.holdsVital) this.#holdsVital = true;
+    return budget.defers(this.#runtime.time.now(), budget.waitsForCommit(isRead), isVital);
   }
 
   #doubt(): { readonly isUnknown: boolean; readonly turn: number | undefined } {
     return {
-      isUnknown: this.#interrupted.mayHaveRun(this.#isStepKept),
+      isUnknown: this.#interrupted.mayHaveRun(this.#budget.isStepUncommitted),
       turn: this.#interrupted.turn,
     };
   }
@@ -312,26 +339,11 @@ export class MachineTurn {
     if (turn !== undefined) this.#ledger.addInterrupted(turn);
   }
 
-  /**
-   * `true` if this turn ends before another effect runs, since a repetition may continue
-   * differently.
-   */
-  get #isKept(): boolean {
-    return this.#isStepKept || (this.#budget.canCommit && this.#run?.isByChance === true);
-  }
-
-  /** `true` if work of this turn must be stored before the next effect. */
-  get #isStepKept(): boolean {
-    return (
-      this.#runtime.turn.commitsEach && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0
-    );
-  }
-
   /** Time to wait in this request, in milliseconds, if nothing is left to do but wait. */
   #shortWait(run: MachineRun, seen: Survey): number | undefined {
     const due = this.#dueOf(run, seen);
     if (due === undefined || seen.asks.some((at) => this.#questions.isAsked(at))) return undefined;
-    const wait = this.#budget.waitUntil(due, this.#runtime.time.now(), this.#isStepKept);
+    const wait = this.#budget.waitUntil(due, this.#runtime.time.now());
     // No step can receive this error, since the machine itself waits.
     if (wait !== 'hopeless') return wait;
     if (!run.waits.cannot(due))

@@ -109,7 +109,7 @@ export async function runStep(
       ? {}
       : { stepKey: keyText(await runtime.effects.idempotencyKey(of.path, of.key, 'do')) };
   // Before the claim: a claimed step that never ran would have an unknown outcome.
-  if (signal.aborted) return later(task, task.attempts, 0);
+  if (signal.aborted) return retryEntry(task, task.attempts, 0);
   const refused = await claimOnce(task, spec, runtime, idempotencyKey);
   if (refused !== undefined) return refused;
   // The default of the host must not repeat a step that runs at most once: only the `retry` of the
@@ -117,7 +117,7 @@ export async function runStep(
   const retry = spec.retry ?? task.retry ?? (spec.once ? undefined : runtime.effects.stepRetry);
   for (let attempt = task.attempts + 1; ; attempt += 1) {
     // Aborted while the key was derived: the step has not run.
-    if (signal.aborted) return later(task, attempt - 1, 0);
+    if (signal.aborted) return retryEntry(task, attempt - 1, 0);
     const facts = {
       kind: 'step',
       path: task.path,
@@ -153,7 +153,7 @@ export async function runStep(
       delay === undefined || (!undoes && notBefore > (runtime.saga.lifeEndsAt ?? notBefore));
     runtime.observer.observe({ type: isLast ? 'failed' : 'retrying', error, ...facts });
     if (isLast) return failed(task, spec, error, runtime);
-    if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
+    if (isForLater(notBefore, delay, runtime)) return retryEntry(task, attempt, notBefore);
     await runtime.time.sleep(delay, signal);
     if (signal.aborted) return failed(task, spec, error, runtime);
   }
@@ -183,8 +183,8 @@ function isForLater(notBefore: number, delay: number, runtime: Runtime): boolean
   );
 }
 
-/** Entry of a step for a retry in another turn. */
-export function later(
+/** Journal entry of a step that another turn tries again. */
+export function retryEntry(
   { unknown, interruptedTurn }: StepRun,
   attempts: number,
   notBefore: number,
