@@ -14,6 +14,7 @@ import { outside } from './outside.ts';
 import { replay } from './replay.ts';
 import { resume } from './resume.ts';
 import { sealOpen } from './seal-open.ts';
+import { shapes } from './shapes.ts';
 import { tokenBytes } from './token-bytes.ts';
 import { twoQuestions } from './two-questions.ts';
 
@@ -21,6 +22,7 @@ import { twoQuestions } from './two-questions.ts';
 export const rows: Readonly<Record<string, Row>> = {
   load,
   'cold-start': coldStart,
+  shapes,
   'two-questions': twoQuestions,
   'seal-open': sealOpen,
   replay,
