@@ -9,6 +9,7 @@ export type {
   StoreNeed,
   StoreOptions,
 } from './author/checks/yielded-commands.ts';
+export { logLevels } from './author/tell.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
 export {

@@ -28,6 +28,7 @@ import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
 import { forInvocation, type SagaHostCore } from './requests/host.ts';
 import { attachSagas } from './mcp/attach.ts';
+import { toolsFor } from './mcp/attach-saga-methods.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import { deliver } from './queue/deliver.ts';
 import { answerWake, wakePath } from './queue/wake-endpoint.ts';
@@ -122,8 +123,9 @@ export function serveSagas<P extends Program, Env = unknown>(
       sdkServing({
         serverInfo,
         handler,
-        attach: (server, { env, waitUntil }) => {
-          attachSagas(core, server, { env, ...present({ waitUntil }) });
+        attach: (server, { env, waitUntil, parsedBody }) => {
+          const invocation = { env, ...present({ waitUntil }) };
+          attachSagas(core, server, invocation, toolsFor(core, parsedBody));
           extend?.(server);
         },
         onError: core.observer.hooks.onError,
@@ -165,7 +167,7 @@ export function serveSagas<P extends Program, Env = unknown>(
       ...waitUntilOf(runtime ?? env),
     };
     const core = forInvocation(all, served);
-    const direct = isDirect ? serveDirectly(core, serverInfo, served) : undefined;
+    const direct = isDirect ? serveDirectly(core, serverInfo, served, handler) : undefined;
     return await (direct ?? (await loadSdk(all))(served));
   }
 

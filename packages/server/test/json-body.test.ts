@@ -22,6 +22,22 @@ const declared = (length: number): { readonly headers: Record<string, string> } 
   headers: { 'content-length': String(length) },
 });
 
+/** Sends the body of a request in chunks of some bytes. */
+function chunked(whole: Request, size: number, pulled: number[] = []): Request {
+  const { url, method: verb, headers } = whole;
+  const reading = whole.arrayBuffer();
+  let at = 0;
+  const body = new ReadableStream({
+    pull: async (controller) => {
+      const bytes = new Uint8Array(await reading);
+      pulled.push(at);
+      controller.enqueue(bytes.slice(at, (at += size)));
+      if (at >= bytes.length) controller.close();
+    },
+  });
+  return new Request(url, { method: verb, headers, body, duplex: 'half' } as RequestInit);
+}
+
 describe.each(eras)('a posted body of the %s era', (era) => {
   test('is read without a copy if its length is declared', async () => {
     const request = post(era, method, call, 'one', declared(400));
@@ -31,11 +47,30 @@ describe.each(eras)('a posted body of the %s era', (era) => {
     expect(copied).not.toHaveBeenCalled();
   });
 
-  test('is refused with 400 if it was already read', async () => {
-    const request = post(era, method, call, 1, declared(400));
-    await request.text();
-    expect((await server().fetch(request)).status).toBe(400);
+  test('is read without a copy if it arrives in chunks, without a declared length', async () => {
+    const request = chunked(post(era, method, call, 'one'), 7);
+    const copied = vi.spyOn(request, 'clone');
+    const { last } = await read(await server().fetch(request));
+    expect(last).toMatchObject({ id: 'one', result: { state: 'suspended' } });
+    expect(copied).not.toHaveBeenCalled();
   });
+
+  test('is answered with 413 as soon as its chunks are over the size limit', async () => {
+    const big = { ...call, arguments: { initial_arg: 'x'.repeat(10 * limit) } };
+    const pulled: number[] = [];
+    const request = chunked(post(era, method, big, 1), 500, pulled);
+    expect((await server().fetch(request)).status).toBe(413);
+    expect(pulled.length).toBeLessThan(10);
+  });
+
+  test.each([{}, declared(400)])(
+    'is refused with 400 if it was already read, with %j',
+    async (init) => {
+      const request = post(era, method, call, 1, init);
+      await request.text();
+      expect((await server().fetch(request)).status).toBe(400);
+    },
+  );
 
   test.each([
     ['invalid JSON', '{'],
@@ -97,6 +132,23 @@ test.each([
   expect(await copies(1024 * 1024)).toBe(0);
   // One copy to detect the era, and one to serve the request.
   expect(await copies(1024 * 1024 + 1)).toBe(2);
+});
+
+test('a body in chunks beyond 1 MiB is served, if the limit is higher', async () => {
+  const serve = serveSagas({
+    name: 'deployer',
+    version: '1.0.0',
+    sagas: [complexTool()],
+    keys: newKey,
+    http: { handler: { maxRequestBodySize: 4 * 1024 * 1024 } },
+  });
+  const padded = postText(
+    'modern',
+    method,
+    `${await post('modern', method, call, 'padded').text()}${' '.repeat(1_200_000)}`,
+  );
+  const { last } = await read(await serve.fetch(chunked(padded, 65_536)));
+  expect(last).toMatchObject({ id: 'padded', result: { state: 'suspended' } });
 });
 
 test('a GET request with a declared length is answered with 405', async () => {

@@ -26,7 +26,8 @@ export function progress(value: number, total?: number, message?: string): Comma
   return command<void>({ kind: 'progress', value, total, message });
 }
 
-const levels: readonly LogLevel[] = [
+/** Levels of log messages, the least severe first. */
+export const logLevels: readonly LogLevel[] = [
   'debug',
   'info',
   'notice',
@@ -52,9 +53,9 @@ export function log<T>(
   level: LogLevel,
   data: T & CheckedJson<NoInfer<T>, 'The data of log()'>,
 ): Command<void> {
-  if (!levels.includes(level))
+  if (!logLevels.includes(level))
     throw new AuthoringError(
-      `log() has no level '${level}'. The levels are: ${levels.join(', ')}.`,
+      `log() has no level '${level}'. The levels are: ${logLevels.join(', ')}.`,
       { anchor: 'arguments-of-commands' },
     );
   assertJson(data, { where: 'data of log()' });

@@ -9,22 +9,76 @@ export interface ReadRequest {
 }
 
 /**
- * Reads posted JSON if its declared length is within bounds: on Node, the SDK's stream takes a
- * fifth of a call. The SDK reads and rejects all other bodies.
+ * Reads posted JSON within bounds, with or without a declared length. The SDK reads and rejects all
+ * other bodies: on Node, its copy of a stream takes a fifth of a call.
  */
 export async function readJson(request: Request, maxBytes: number = longest): Promise<ReadRequest> {
+  if (request.method !== 'POST') return { request };
   const limit = Math.min(maxBytes, longest);
-  const declared = request.headers.get('content-length') ?? '';
+  const declared = request.headers.get('content-length');
+  if (declared === null) return await readChunks(request, limit);
   const isBounded = /^[1-9]\d*$/.test(declared) && Number(declared) <= limit;
-  if (request.method !== 'POST' || !isBounded) return { request };
+  if (!isBounded) return { request };
   // Empty after the client disconnected, as the SDK reports.
   const text = await request.text().catch(() => '');
+  // HTTP limits a body to its declared length. Behind other transports, the SDK counts again.
+  return text.length <= limit ? parsed(request, text) : { request: withBody(request, text) };
+}
+
+/** Reads a body without a declared length, up to the limit: chunks over HTTP/1, or HTTP/2. */
+async function readChunks(request: Request, limit: number): Promise<ReadRequest> {
+  if (request.body === null) return { request };
+  const chunks: Uint8Array[] = [];
+  let size = 0;
   try {
-    // HTTP limits a body to its declared length. Behind other transports, the SDK counts again.
-    if (text.length <= limit) return { request, parsedBody: JSON.parse(text) };
+    const reader = request.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      size += value.byteLength;
+      if (size > limit) return { request: withBody(request, joined(chunks, reader)) };
+    }
   } catch {
-    // Not JSON.
+    // The client disconnected, or somebody else reads the body: empty, as the SDK reports.
+    return { request: withBody(request, '') };
   }
-  const { url, method, headers, signal } = request;
-  return { request: new Request(url, { method, headers, signal, body: text }) };
+  const decoder = new TextDecoder();
+  const texts = chunks.map((chunk) => decoder.decode(chunk, { stream: true }));
+  return parsed(request, texts.join('') + decoder.decode());
+}
+
+function parsed(request: Request, text: string): ReadRequest {
+  try {
+    return { request, parsedBody: JSON.parse(text) };
+  } catch {
+    // Not JSON, as the SDK says.
+    return { request: withBody(request, text) };
+  }
+}
+
+/** Request with the same head and another body, because its own has been read. */
+function withBody(
+  { url, method, headers, signal }: Request,
+  body: string | ReadableStream<Uint8Array>,
+): Request {
+  return new Request(url, { method, headers, signal, body, duplex: 'half' } as RequestInit);
+}
+
+/** Body of what was read, and what follows. */
+function joined(
+  read: readonly Uint8Array[],
+  rest: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => {
+      for (const chunk of read) controller.enqueue(chunk);
+    },
+    pull: async (controller) => {
+      const { done, value } = await rest.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async (reason) => await rest.cancel(reason),
+  });
 }

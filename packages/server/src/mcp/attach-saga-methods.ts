@@ -83,6 +83,23 @@ export function toolsOf(sagas: readonly Program[]): readonly Program[] {
   return sagas.filter((saga) => servedAs(saga) === 'tool');
 }
 
+/**
+ * Returns the tools that a server for one request needs, because to register a tool takes
+ * microseconds: all for a list, the one that is called, and for the capability at least one.
+ */
+export function toolsFor(host: SagaHostCore, body: unknown): readonly Program[] {
+  const tools = toolsOf(host.sagas);
+  const { method, params } = Object(body) as {
+    readonly method?: unknown;
+    readonly params?: unknown;
+  };
+  // A body that nobody has read, or a batch, may ask for anything.
+  if (typeof method !== 'string' || method === 'tools/list') return tools;
+  const { name } = Object(params) as { readonly name?: unknown };
+  const called = method === 'tools/call' ? toolNamed(host, name) : undefined;
+  return called === undefined ? tools.slice(0, 1) : [called];
+}
+
 /** Returns the methods of sagas. Cancellation requires a saga that may have undos. */
 export function methodsOf(
   host: Pick<HostParts, 'guard'>,

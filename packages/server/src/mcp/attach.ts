@@ -4,6 +4,7 @@
  * their own. `answer-call.ts` makes a `ClientCall` of a request, in the terms of no SDK, and lets
  * its dialect answer.
  */
+import type { Program } from '@mcp-saga/core';
 import { optionError, type NamesOf } from '@mcp-saga/core/shared';
 import { tasksKey } from '../dialects/tasks/task-status.ts';
 import { forInvocation, hostFor, type SagaHostCore } from '../requests/host.ts';
@@ -50,11 +51,13 @@ const attached = new WeakSet<McpServerLike>();
 /**
  * Registers tools, prompts, resources, the saga methods, and their capability on an `McpServer` of
  * version 1 or 2.
+ * @param tools - sagas to register as tools, for a server that lives for one request. Default: all
  */
 export function attachSagas(
   core: SagaHostCore,
   server: McpServerLike,
   options: AttachOptions = {},
+  tools: readonly Program[] = toolsOf(core.sagas),
 ): void {
   assertKnown('', options, attachNames);
   if (
@@ -73,7 +76,7 @@ export function attachSagas(
   attached.add(server);
   const { env, waitUntil } = options;
   const host = forInvocation(core, { env, waitUntil });
-  attachTools(host, server, waitUntil);
+  attachTools(host, server, tools, waitUntil);
   attachPrompts(host, server);
   attachResources(host, server);
   attachCompletions(host, server);

@@ -5,7 +5,7 @@ import { InvalidAnswers } from '../dialects/parts/model-arguments.ts';
 import { NeedsMissing, SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { answerCall, type CallOfClient } from './answer-call.ts';
-import { methodsOf, toolsOf } from './attach-saga-methods.ts';
+import { methodsOf, toolNamed } from './attach-saga-methods.ts';
 import { isVersion2, type ClientSource, type McpServerLike, intercept } from './sdk.ts';
 import { mayEndUnfinished, resultSchemaOf } from '../wire/result-schema.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
@@ -13,16 +13,18 @@ import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 /**
  * Registers tool sagas: `tools/list` lists them, and `tools/call` is answered in the dialect of the
  * client.
+ * @param tools - sagas that the server may list, or is asked about
  */
 export function attachTools(
   host: SagaHostCore,
   server: McpServerLike,
+  tools: readonly Program[],
   waitUntil?: (work: Promise<unknown>) => void,
 ): void {
-  const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
-  if (sagas.size === 0) return;
-  for (const saga of sagas.values()) registerTool(host, server, saga);
+  if (tools.length === 0) return;
+  for (const saga of tools) registerTool(host, server, saga);
   intercept(server, 'tools/list', async (request, context, next) => {
+    const sagas = new Map(tools.map((saga) => [saga.name, saga]));
     const listed = (await next(request, context)) as { readonly tools: readonly ListedTool[] };
     return {
       ...listed,
@@ -38,8 +40,7 @@ export function attachTools(
     };
   });
   intercept(server, 'tools/call', async (request, context, next) => {
-    const name = request.params?.['name'];
-    const saga = typeof name === 'string' ? sagas.get(name) : undefined;
+    const saga = toolNamed(host, request.params?.['name']);
     if (saga === undefined) return await next(request, context);
     return await callTool(host, server, { saga, request, context, waitUntil });
   });

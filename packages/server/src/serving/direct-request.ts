@@ -1,4 +1,5 @@
-import { isRecord } from '@mcp-saga/core/program';
+import { isRecord, logLevels } from '@mcp-saga/core/program';
+import type { LogLevel } from '@mcp-saga/core';
 
 /** Methods that need no `McpServer`. */
 export type DirectMethod =
@@ -15,8 +16,12 @@ export interface DirectRequest {
   readonly params: Fields;
   /** `_meta` without the envelope; undefined if empty. */
   readonly meta: Fields | undefined;
-  /** Protocol version, client, and capabilities. */
+  /** Protocol version, client, capabilities, and log level. */
   readonly envelope: Fields;
+  /** Least severe level of log messages that the client wants. Undefined: it wants none. */
+  readonly logLevel: LogLevel | undefined;
+  /** `true` if the client may get notifications before the response. */
+  readonly isNotified: boolean;
   readonly requestState: string | undefined;
   readonly inputResponses: Fields | undefined;
 }
@@ -30,9 +35,9 @@ const prefix = 'io.modelcontextprotocol/';
 const versionKey = `${prefix}protocolVersion`;
 const clientKey = `${prefix}clientInfo`;
 const capabilitiesKey = `${prefix}clientCapabilities`;
-// Requests with these keys may get notifications before the response, or are checked further by the
-// SDK.
-const furtherKeys = ['progressToken', `${prefix}logLevel`, `${prefix}related-task`] as const;
+const logLevelKey = `${prefix}logLevel`;
+// The SDK checks it further, and no client of this revision sends it.
+const relatedTaskKey = `${prefix}related-task`;
 
 const methods: ReadonlySet<unknown> = new Set<DirectMethod>([
   'tools/call',
@@ -62,18 +67,30 @@ export function toDirectRequest(request: Request, body: unknown): DirectRequest 
     [versionKey]: version,
     [clientKey]: client,
     [capabilitiesKey]: capabilities,
+    [logLevelKey]: logLevel,
     ...meta
   } = allMeta;
   if (version !== revision || !isOptional(client, isClientInfo) || !areCapabilities(capabilities))
     return undefined;
-  if (furtherKeys.some((key) => key in meta)) return undefined;
+  const { progressToken } = meta;
+  if (!isOptional(progressToken, isRequestId) || !isOptional(logLevel, isLogLevel))
+    return undefined;
+  if (relatedTaskKey in meta) return undefined;
   const own = isEmpty(meta) ? undefined : meta;
   return {
     id,
     method,
     params: own === undefined ? rest : { ...rest, _meta: own },
     meta: own,
-    envelope: { [versionKey]: version, [clientKey]: client, [capabilitiesKey]: capabilities },
+    envelope: {
+      [versionKey]: version,
+      [clientKey]: client,
+      [capabilitiesKey]: capabilities,
+      ...(logLevel === undefined ? {} : { [logLevelKey]: logLevel }),
+    },
+    logLevel,
+    isNotified:
+      progressToken !== undefined || logLevel !== undefined || hasResumableRequests(capabilities),
     requestState,
     inputResponses,
   };
@@ -82,13 +99,21 @@ export function toDirectRequest(request: Request, body: unknown): DirectRequest 
 /** `true` for a JSON request with matching headers for version, method, and tool. */
 function hasStandardHeaders({ headers }: Request, method: string, { name }: Fields): boolean {
   const isMirrored =
-    headers.get('content-type') === 'application/json' &&
+    isJson(headers.get('content-type')) &&
     headers.get('mcp-protocol-version') === revision &&
     headers.get('mcp-method') === method;
   if (!isMirrored || method !== 'tools/call') return isMirrored;
   const named = headers.get('mcp-name');
   // Headers with this prefix are encoded.
   return named === name && named?.startsWith('=?') === false;
+}
+
+/** `true` for JSON, perhaps with a character set. The SDK parses all other types. */
+function isJson(contentType: string | null): boolean {
+  return (
+    contentType === 'application/json' ||
+    (contentType !== null && /^application\/json; ?charset="?utf-8"?$/i.test(contentType))
+  );
 }
 
 /** `true` for valid responses. The SDK removes invalid responses, and reports their keys. */
@@ -106,19 +131,30 @@ function areResponses(value: unknown): value is Fields {
 }
 
 function isClientInfo(value: unknown): value is Fields {
-  if (!isRecord(value) || value['icons'] !== undefined) return false;
-  const { name, version, title, websiteUrl, description } = value;
+  if (!isRecord(value)) return false;
+  const { name, version, title, websiteUrl, description, icons } = value;
   return (
     isString(name) &&
     isString(version) &&
+    isOptional(icons, areIcons) &&
     [title, websiteUrl, description].every((text) => isOptional(text, isString))
   );
 }
 
-/**
- * `true` for valid capabilities. Clients with resumable requests need notifications, and are served
- * by the SDK.
- */
+function areIcons(value: unknown): value is readonly Fields[] {
+  return (
+    Array.isArray(value) &&
+    value.every((icon: unknown) => {
+      if (!isRecord(icon)) return false;
+      const { src, mimeType, sizes, theme } = icon;
+      const areSizes = sizes === undefined || (Array.isArray(sizes) && sizes.every(isString));
+      const isTheme = theme === undefined || theme === 'light' || theme === 'dark';
+      return isString(src) && isOptional(mimeType, isString) && areSizes && isTheme;
+    })
+  );
+}
+
+/** `true` for valid capabilities. */
 function areCapabilities(value: unknown): value is Fields {
   if (!isRecord(value) || !isFiniteJson(value, maxCapabilityDepth)) return false;
   const { elicitation = {}, sampling = {}, roots = {}, experimental = {}, extensions = {} } = value;
@@ -129,9 +165,14 @@ function areCapabilities(value: unknown): value is Fields {
     [form, url, context, tools].every(isRecord) &&
     isOptional((form as Fields)['applyDefaults'], isBoolean) &&
     isOptional((roots as Fields)['listChanged'], isBoolean) &&
-    [experimental, extensions].every((named) => Object.values(named as Fields).every(isRecord)) &&
-    [value, experimental as Fields].every((declared) => declared['resumableRequests'] === undefined)
+    [experimental, extensions].every((named) => Object.values(named as Fields).every(isRecord))
   );
+}
+
+/** `true` for a client that is told how to resume its request. */
+function hasResumableRequests({ resumableRequests, experimental = {} }: Fields): boolean {
+  const declared = (experimental as Fields)['resumableRequests'];
+  return resumableRequests !== undefined || declared !== undefined;
 }
 
 /**
@@ -145,6 +186,10 @@ function isFiniteJson(value: unknown, depth: number): boolean {
 
 function isOptional<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {
   return value === undefined || is(value);
+}
+
+function isLogLevel(value: unknown): value is LogLevel {
+  return logLevels.includes(value as LogLevel);
 }
 
 function isRequestId(value: unknown): value is string | number {

@@ -1,5 +1,6 @@
 import { isRecord } from '@mcp-saga/core/program';
 import type { DirectMethod, DirectRequest } from './direct-request.ts';
+import type { Answer } from './late-stream.ts';
 
 /** Name and version of a server, as in its responses. */
 export interface ServerInfo {
@@ -22,26 +23,30 @@ export function encodeResult(
   { id, method }: Pick<DirectRequest, 'id' | 'method'>,
   result: object,
   serverInfo: ServerInfo,
-): Response {
+): Answer {
   const fault = faultOf(method, (result as Fields)['resultType']);
   if (fault !== undefined) return encodeError({ id }, new Error(fault));
-  return respond({ result: completeResult(result as Fields, serverInfo), jsonrpc: '2.0', id }, 200);
+  const message = { result: completeResult(result as Fields, serverInfo), jsonrpc: '2.0', id };
+  return { status: 200, message };
 }
 
 /** Encodes an error of a handler as the SDK does. */
-export function encodeError({ id }: Pick<DirectRequest, 'id'>, error: unknown): Response {
+export function encodeError({ id }: Pick<DirectRequest, 'id'>, error: unknown): Answer {
   const { code: thrown, message = 'Internal error', data } = Object(error) as Fields;
   const given = Number.isSafeInteger(thrown) ? thrown : internalError;
   const code = given === resourceNotFound ? invalidParams : given;
   const status = code === missingCapability ? 400 : 200;
   const body = { code, message, ...(data === undefined ? {} : { data }) };
-  return respond({ jsonrpc: '2.0', id, error: body }, status);
+  return { status, message: { jsonrpc: '2.0', id, error: body } };
 }
 
-function respond(message: object, status: number): Response {
+/** Makes the response with an answer alone; without one, its client has disconnected. */
+export function toResponse(answer: Answer | undefined): Response {
+  // As the SDK answers a disconnected client.
+  if (answer === undefined) return new Response(null, { status: 499 });
   // Not `Response.json`: servers for Node replace the global class by one with a fast constructor.
-  return new Response(JSON.stringify(message), {
-    status,
+  return new Response(JSON.stringify(answer.message), {
+    status: answer.status,
     headers: { 'Content-Type': 'application/json' },
   });
 }

@@ -1,18 +1,20 @@
 /**
  * Answers a request of MCP 2026-07-28 without a server of the SDK, which is made anew for each
- * request and takes half of its time. `direct-request.ts` reads only requests that the SDK would
- * answer with one JSON body, and leaves every other one to `sdk-serving.ts`. Both ways give the
- * same response, which the property tests compare; `direct-response.ts` writes it.
+ * request and takes half of its time. `direct-request.ts` reads calls of tools and saga methods, in
+ * each form that clients send, and leaves every other request to `sdk-serving.ts`. Both ways give the
+ * same response, which the property tests compare: `direct-response.ts` writes it, and
+ * `late-stream.ts` turns it into a stream of events with the first notification.
  */
-import { present } from '@mcp-saga/core/program';
-import type { User } from '@mcp-saga/core';
+import { logLevels, present } from '@mcp-saga/core/program';
+import type { LogLevel, User } from '@mcp-saga/core';
 import { callSagaMethod, toolNamed } from '../mcp/attach-saga-methods.ts';
 import { paramHeadersOf } from '../mcp/param-headers.ts';
 import type { ClientSource, RequestContextLike } from '../mcp/sdk.ts';
 import { callTool } from '../mcp/tools.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { toDirectRequest, type DirectRequest } from './direct-request.ts';
-import { encodeError, encodeResult, type ServerInfo } from './direct-response.ts';
+import { encodeError, encodeResult, toResponse, type ServerInfo } from './direct-response.ts';
+import { defaultKeepAliveMs, LateStream } from './late-stream.ts';
 import type { ReadRequest } from '../http/json-body.ts';
 
 // Each request declares the capabilities of its client.
@@ -26,60 +28,85 @@ export function serveDirectly(
   host: SagaHostCore,
   serverInfo: ServerInfo,
   served: ServedRequest,
+  { keepAliveMs = defaultKeepAliveMs, responseMode }: StreamOptions = {},
 ): Promise<Response> | undefined {
   const { request, parsedBody } = served;
   const asked = toDirectRequest(request, parsedBody);
   if (asked === undefined) return undefined;
-  const answer = toAnswer(host, asked, served);
+  const { signal: left } = request;
+  const stream =
+    asked.isNotified && responseMode !== 'json'
+      ? new LateStream({ signal: left, keepAliveMs })
+      : undefined;
+  const signal = stream?.signal ?? left;
+  const answer = toAnswer(host, asked, served, {
+    signal,
+    notify: (notification) => stream?.notify(notification),
+  });
   if (answer === undefined) return undefined;
-  const { signal } = request;
-  // As the SDK answers a disconnected client.
-  const disconnected = { status: 499 };
-  if (signal.aborted) return Promise.resolve(new Response(null, disconnected));
-  return answer().then(
-    (result) =>
-      signal.aborted ? new Response(null, disconnected) : encodeResult(asked, result, serverInfo),
-    (error: unknown) =>
-      signal.aborted ? new Response(null, disconnected) : encodeError(asked, error),
+  if (signal.aborted) return Promise.resolve(toResponse(undefined));
+  const answered = answer().then(
+    (result) => (signal.aborted ? undefined : encodeResult(asked, result, serverInfo)),
+    (error: unknown) => (signal.aborted ? undefined : encodeError(asked, error)),
   );
+  return stream?.respond(answered, toResponse) ?? answered.then(toResponse);
+}
+
+/** Options of the SDK's handler that direct responses follow, too. */
+export interface StreamOptions {
+  /** Milliseconds between two comments in an idle stream. */
+  readonly keepAliveMs?: number | undefined;
+  /** `json` drops notifications, so that each response is one body. */
+  readonly responseMode?: 'auto' | 'json' | 'sse' | undefined;
+}
+
+/** What a handler gets of the connection. */
+interface Connection {
+  readonly signal: AbortSignal;
+  readonly notify: (notification: object) => void;
 }
 
 function toAnswer(
   host: SagaHostCore,
   asked: DirectRequest,
   served: ServedRequest,
+  connection: Connection,
 ): (() => Promise<object>) | undefined {
   const { method, params } = asked;
   const isTool = method === 'tools/call';
   const saga = isTool ? toolNamed(host, params['name']) : undefined;
   if (isTool && (saga === undefined || paramHeadersOf(saga).length > 0)) return undefined;
-  const call = { context: toContext(asked, served) };
+  const call = { context: toContext(asked, served, connection) };
   if (saga === undefined) return () => callSagaMethod(host, noSession, { method, params, ...call });
   const { waitUntil } = served;
   return () => callTool(host, noSession, { saga, request: { method, params }, waitUntil, ...call });
 }
 
-/**
- * Makes the context of a handler. Notifications are dropped: clients that want some are served by
- * the SDK.
- */
+/** Makes the context of a handler. */
 function toContext(
-  { id, meta, envelope, requestState, inputResponses }: DirectRequest,
+  { id, meta, envelope, requestState, inputResponses, logLevel }: DirectRequest,
   { request, user }: ServedRequest,
+  { signal, notify }: Connection,
 ): RequestContextLike {
-  const { signal } = request;
   return {
     mcpReq: {
       id,
       envelope,
       signal,
       requestState: () => requestState,
-      notify: async () => undefined,
-      log: async () => undefined,
+      notify: async (notification) => notify(notification),
+      log: async (level, data) => {
+        if (logLevel === undefined || isLessSevere(level, logLevel)) return;
+        notify({ method: 'notifications/message', params: { level, data } });
+      },
       ...present({ _meta: meta, inputResponses }),
     },
     http: { req: request, ...present({ authInfo: user }) },
   };
+}
+
+function isLessSevere(level: LogLevel, than: LogLevel): boolean {
+  return logLevels.indexOf(level) < logLevels.indexOf(than);
 }
 
 /** Request after the checks of its host, origin, and user. */

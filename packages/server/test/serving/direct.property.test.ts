@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import { elicit, memoryStore, saga, step } from '@mcp-saga/server';
+import { elicit, log, memoryStore, progress, saga, step } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { bothServers } from '../fixtures/both-servers.ts';
 import { start } from '../fixtures/clock.ts';
-import { prefix, toMessage, toRequest, toSent, type Sent } from '../fixtures/sent.ts';
+import { prefix, toMessage, toRequest, toSent, withMeta, type Sent } from '../fixtures/sent.ts';
 
 const deploys = saga(
   { name: 'deploys', version: '1', input: z.object({ service: z.string().optional() }) },
@@ -34,6 +34,26 @@ const region = saga(
   },
   function* ({ region: given = 'none' }) {
     return yield* step('take', () => given);
+  },
+);
+
+/** Tells its client about everything that it does, before and after its question. */
+const telling = saga(
+  { name: 'telling', version: '1', input: z.object({ service: z.string().optional() }) },
+  function* ({ service = 'none' }) {
+    yield* progress(1, 3, service);
+    yield* log('info', { service });
+    const { target } = yield* elicit('target', {
+      message: 'Where?',
+      schema: z.object({ target: z.string() }),
+    });
+    yield* log('warning', target);
+    yield* progress(2);
+    yield* step('check', () => {
+      if (target === 'nowhere') throw new Error('nowhere');
+    });
+    yield* progress(3);
+    return target;
   },
 );
 
@@ -94,6 +114,20 @@ const capabilities = fc.oneof(
     own: json,
   }),
 );
+const icons = fc.array(
+  fc
+    .tuple(
+      fc.record({ src: mostly(fc.constant('https://example.com/icon.png')) }),
+      some({
+        mimeType: mostly(fc.constant('image/png')),
+        sizes: mostly(fc.constant(['48x48', 'any'])),
+        theme: mostly(fc.constantFrom('light', 'dark'), fc.constantFrom<unknown>('blue', 1)),
+        own: json,
+      }),
+    )
+    .map(([needed, more]) => ({ ...needed, ...more })),
+  { maxLength: 2 },
+);
 const clientInfo = fc
   .tuple(
     fc.record({ name: mostly(fc.constant('raw')), version: mostly(fc.constant('1')) }),
@@ -101,7 +135,7 @@ const clientInfo = fc
       title: mostly(fc.string()),
       websiteUrl: mostly(fc.string()),
       description: json,
-      icons: json,
+      icons: mostly(icons),
     }),
   )
   .map(([needed, more]) => ({ ...needed, ...more }));
@@ -118,7 +152,14 @@ const meta = fc
       [`${prefix}clientCapabilities`]: mostly(capabilities),
     }),
     fc.oneof(
-      { weight: 6, arbitrary: fc.constant({}) },
+      { weight: 4, arbitrary: fc.constant({}) },
+      {
+        weight: 3,
+        arbitrary: some({
+          progressToken: mostly(fc.oneof(fc.string(), fc.integer())),
+          [`${prefix}logLevel`]: mostly(fc.constantFrom('debug', 'warning', 'error')),
+        }),
+      },
       {
         weight: 1,
         arbitrary: some({
@@ -158,6 +199,7 @@ const args = mostly(
 const names = fc.constantFrom(
   'deploys',
   'deploys',
+  'telling',
   'guarded',
   'region',
   'nobody',
@@ -216,7 +258,15 @@ function sent(token: fc.Arbitrary<unknown>): fc.Arbitrary<Sent> {
     const headers = fc.record({
       'content-type': mostly(
         fc.constant('application/json'),
-        fc.constantFrom('application/json; charset=utf-8', 'text/plain', 'application/json, x'),
+        fc.constantFrom(
+          'application/json; charset=utf-8',
+          'application/json;charset=UTF-8',
+          'application/json; charset="utf-8"',
+          'application/json; charset=latin1',
+          'application/json;',
+          'text/plain',
+          'application/json, x',
+        ),
       ),
       accept: mostly(fc.constant('application/json, text/event-stream'), fc.constant('text/html')),
       'mcp-protocol-version': mostly(
@@ -229,7 +279,13 @@ function sent(token: fc.Arbitrary<unknown>): fc.Arbitrary<Sent> {
         fc.constantFrom('deploys', '=?base64?ZGVwbG95cw==?=', '=?base64?*?='),
       ),
       'mcp-param-region': mostly(fc.constantFrom('eu', 'us')),
-      'content-length': mostly(fc.constant('@length@'), fc.constantFrom('0', '7', '99999999')),
+      'content-length': fc.oneof(
+        {
+          weight: 3,
+          arbitrary: mostly(fc.constant('@length@'), fc.constantFrom('0', '7', '99999999')),
+        },
+        { weight: 1, arbitrary: fc.constant(undefined) },
+      ),
     });
     const verb = fc.oneof(
       { weight: 20, arbitrary: fc.constant('POST') },
@@ -268,7 +324,7 @@ function sent(token: fc.Arbitrary<unknown>): fc.Arbitrary<Sent> {
 test('[W1] [W2] any request gets the same response directly and from the SDK', async () => {
   const both = bothServers(
     {
-      sagas: [deploys, guarded, region],
+      sagas: [deploys, guarded, region, telling],
       answerers: { model: 'accept' },
       limits: { maxHold: 0 },
       http: { handler: { maxRequestBodySize: 8000 } },
@@ -281,7 +337,7 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
     ['tools/call', 'requestState', forms],
     ['tools/call', 'nextResumeToken', {}],
   ] as const)
-    for (const name of ['deploys', 'guarded']) {
+    for (const name of ['deploys', 'guarded', 'telling']) {
       const { text, isDirect } = await both.ask(() =>
         toRequest(toSent(toMessage(method, { name }, declared))),
       );
@@ -297,19 +353,28 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
     { weight: 1, arbitrary: json },
   );
   // Random requests are rarely accepted.
-  const accepted = ['deploys', 'guarded', 'region'].flatMap((name) =>
+  const accepted = ['deploys', 'guarded', 'region', 'telling'].flatMap((name) =>
     ['tools/call', 'tools/callSaga'].flatMap((method) =>
-      [{}, forms, { ...forms, sampling: {} }].map((declared): [Sent] => [
-        toSent(toMessage(method, { name }, declared)),
-      ]),
+      [{}, forms, { ...forms, sampling: {} }, { experimental: { resumableRequests: {} } }].flatMap(
+        (declared): [Sent][] => [
+          [toSent(toMessage(method, { name }, declared))],
+          [toSent(withMeta(toMessage(method, { name }, declared), { progressToken: 7 }))],
+          [
+            toSent(
+              withMeta(toMessage(method, { name }, declared), { [`${prefix}logLevel`]: 'debug' }),
+            ),
+          ],
+        ],
+      ),
     ),
   );
-  const seen = { direct: 0, bySdk: 0, answered: 0 };
+  const seen = { direct: 0, bySdk: 0, answered: 0, streamed: 0 };
   await fc.assert(
     fc.asyncProperty(sent(token), async (request) => {
       const { isDirect, text } = await both.ask(() => toRequest(request));
       seen[isDirect ? 'direct' : 'bySdk'] += 1;
       if (isDirect && text.includes('"result"')) seen.answered += 1;
+      if (isDirect && text.startsWith('event: ')) seen.streamed += 1;
     }),
     { numRuns: Number(process.env['SAGA_RUNS'] ?? 1500), examples: accepted },
   );
@@ -317,6 +382,7 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
   expect(seen.direct).toBeGreaterThan(300);
   expect(seen.bySdk).toBeGreaterThan(50);
   expect(seen.answered).toBeGreaterThan(25);
+  expect(seen.streamed).toBeGreaterThan(10);
 });
 
 test('[W1] any tool result of an author is encoded as by the SDK', async () => {

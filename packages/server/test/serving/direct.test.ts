@@ -1,4 +1,4 @@
-import { elicit, saga, step, type Program } from '@mcp-saga/server';
+import { elicit, progress, saga, step, type Program } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { bothServers } from '../fixtures/both-servers.ts';
 import { hooksInto, nothingTold, oldKey } from '../fixtures/host.ts';
 import { ask, post } from '../fixtures/raw.ts';
 import { asking } from '../fixtures/sagas.ts';
-import { toMessage, toRequest, toSent } from '../fixtures/sent.ts';
+import { toMessage, toRequest, toSent, withMeta } from '../fixtures/sent.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -136,4 +136,86 @@ test('[P1] costs a request as much with a thousand sagas as with one', async () 
   expect(one).toBeGreaterThan(0);
   expect(await count(1000)).toBe(one);
   expect(register).not.toHaveBeenCalled();
+});
+
+/** Reports progress, and then runs a step that ends when it is told to, or when it is aborted. */
+function reporting() {
+  const ended = deferred<string>();
+  const aborted = deferred<unknown>();
+  const program = saga({ name: 'reports', version: '1' }, function* () {
+    yield* progress(1, 2);
+    const result = yield* step('wait', ({ signal }) => {
+      signal.addEventListener('abort', () => {
+        aborted.resolve(signal.reason);
+        ended.resolve('aborted');
+      });
+      return ended.promise;
+    });
+    yield* progress(2, 2);
+    return result;
+  });
+  const request = (): Request =>
+    toRequest(
+      toSent(withMeta(toMessage('tools/callSaga', { name: 'reports' }), { progressToken: 'p' })),
+    );
+  return { program, ended, aborted, request };
+}
+
+function serve(program: Program, handler: object = {}) {
+  return serveSagas({
+    name: 'test',
+    version: '1',
+    sagas: [program],
+    keys: oldKey,
+    http: { handler },
+  });
+}
+
+test('[W1] a client with a progress token gets each notification at once, and then the result', async () => {
+  const { program, ended, request } = reporting();
+  const response = await serve(program).fetch(request());
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const next = async (): Promise<string | undefined> => {
+    const { done, value } = await reader.read();
+    return done ? undefined : new TextDecoder().decode(value);
+  };
+  expect(await next()).toContain('"progress":1');
+  ended.resolve('done');
+  const frames: string[] = [];
+  for (let frame = await next(); frame !== undefined; frame = await next()) frames.push(frame);
+  expect(frames).toHaveLength(2);
+  expect(frames[0]).toContain('"progress":2');
+  expect(frames[1]).toContain('"resultType":"complete"');
+});
+
+test('[W1] a client that cancels its stream aborts the running step', async () => {
+  const { program, aborted, request } = reporting();
+  const response = await serve(program).fetch(request());
+  await response.body?.cancel('enough');
+  expect(await aborted.promise).toBeDefined();
+});
+
+test('[W1] an idle stream gets comments that keep it open, as often as the SDK sends them', async () => {
+  vi.useFakeTimers();
+  try {
+    const { program, ended, request } = reporting();
+    const response = await serve(program, { keepAliveMs: 5000 }).fetch(request());
+    await vi.advanceTimersByTimeAsync(11_000);
+    ended.resolve('done');
+    const text = await response.text();
+    expect(text.match(/^: keepalive$/gm)).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("[W1] notifications are dropped with responseMode: 'json', as by the SDK", async () => {
+  vi.spyOn(console, 'warn').mockReturnValue();
+  const { program, ended, request } = reporting();
+  ended.resolve('done');
+  const response = await serve(program, { responseMode: 'json' }).fetch(request());
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(await response.text()).toContain('"resultType":"complete"');
 });
