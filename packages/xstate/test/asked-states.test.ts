@@ -434,6 +434,134 @@ describe('a question of a state', () => {
   });
 });
 
+describe('a machine that is asked as a whole', () => {
+  const lamp = setup({
+    types: { context: {} as { seen: string[] } },
+    actors: { glow: fromPromise(async () => 'glow') },
+  }).createMachine({
+    context: { seen: [] },
+    initial: 'dark',
+    on: {
+      NOTE: { actions: assign({ seen: ({ context }) => [...context.seen, 'note'] }) },
+      OFF: '.dark',
+    },
+    states: {
+      dark: { on: { ON: 'glowing' } },
+      glowing: { invoke: { id: 'glow', src: 'glow', onDone: 'light' } },
+      light: {},
+    },
+  });
+  const whole = (result?: object): Drive =>
+    new Drive(
+      machineSaga(
+        {
+          ...options,
+          ...result,
+          asks: {
+            '(machine)': {
+              ask: elicit({ message: 'What?', schema: z.object({ event: z.string() }) }),
+              onAnswer: ({
+                answer,
+                send,
+                end,
+              }: {
+                answer: { event: string };
+                send: (event: object) => void;
+                end: () => void;
+              }) => {
+                for (const type of answer.event.split(' ')) {
+                  if (type === 'END') end();
+                  else send({ type });
+                }
+              },
+              onError: ({ end }: { end: () => void }) => end(),
+            },
+          },
+        } as never,
+        lamp as never,
+      ),
+    );
+  const result = ({ value, context }: { value: string; context: { seen: string[] } }): string =>
+    `${value} ${context.seen.join()}`;
+
+  it('is asked in each of its states, to its end', async () => {
+    const run = whole({ result });
+    await run.start();
+    expect(asked(run)).toEqual({ '(machine)': 'What?' });
+    await run.resume({ '(machine)': accept({ event: 'ON' }) });
+    expect(asked(run)).toEqual({ '(machine)@2': 'What?' });
+    await run.resume({ '(machine)@2': accept({ event: 'NOTE' }) });
+    const end = await run.resume({ '(machine)@3': accept({ event: 'END' }) });
+    expect(end).toMatchObject({ status: 'completed', result: 'light note' });
+  });
+
+  it('ends after the events that its answer sent, in the state of then', async () => {
+    const run = whole({ result });
+    await run.start();
+    const end = await run.resume({ '(machine)': accept({ event: 'NOTE ON END NOTE' }) });
+    expect(end).toMatchObject({ status: 'completed', result: 'glowing note' });
+    const refused = whole({ result });
+    await refused.start();
+    expect(await refused.resume({ '(machine)': { action: 'decline' } })).toMatchObject({
+      result: 'dark ',
+    });
+  });
+
+  it('fails if it ends without a result', async () => {
+    const run = whole();
+    await run.start();
+    const { error } = failureOf(await run.resume({ '(machine)': accept({ event: 'END' }) }));
+    expect(error).toBeInstanceOf(AuthoringError);
+    expect(String(error)).toContain('Add the option `result');
+  });
+});
+
+describe('a state that ends the saga', () => {
+  const until = (states: object, asks: object, more: object = {}): unknown =>
+    machineSaga(
+      {
+        ...options,
+        asks,
+        result: ({ value, context }: { value: unknown; context: unknown }) =>
+          JSON.stringify([value, context]),
+        ...more,
+      } as never,
+      setup({ actors: { work: fromPromise(async () => 1) } }).createMachine({
+        initial: 'a',
+        context: { entered: 0 },
+        states,
+      } as never) as never,
+    );
+
+  it('does so when it is entered, after its actions, also inside of another one', async () => {
+    const entry = assign({
+      entered: ({ context }: { context: { entered: number } }) => context.entered + 1,
+    });
+    const states = {
+      a: { invoke: { id: 'work', src: 'work', onDone: 'b' } },
+      b: { initial: 'c', states: { c: { entry, on: { NEXT: 'd' } }, d: {} } },
+    };
+    const run = new Drive(until(states, { 'b.c': 'end' }) as never);
+    expect(await run.start()).toMatchObject({
+      status: 'completed',
+      result: '[{"b":"c"},{"entered":1}]',
+    });
+    const first = new Drive(until({ a: {} }, { a: 'end' }) as never);
+    expect(await first.start()).toMatchObject({ result: '["a",{"entered":0}]' });
+  });
+
+  it('leads to no other state, so nobody needs to be asked behind it', () => {
+    const states = { a: { on: { NEXT: 'b' } }, b: { on: { BACK: 'a' } } };
+    expect(() => until(states, { a: 'end' })).not.toThrow();
+  });
+
+  it('needs the option `result`', () => {
+    expect(() => until({ a: {} }, { a: 'end' }, { result: undefined })).toThrow(
+      "asks['a'] ends the machine, which has no result then",
+    );
+  });
+});
+
 describe('a saga of a machine that waits for events', () => {
   const make = (machine: AnyStateMachine, asks?: object): unknown =>
     machineSaga({ ...options, asks } as never, machine as never);
@@ -517,6 +645,12 @@ describe('a saga of a machine that waits for events', () => {
     expect(() => make(pausing, { working: ask })).toThrow("in state 'paused'");
   });
 
+  it('is refused for a machine without states, too', () => {
+    const counter = setup({}).createMachine({ on: { NEXT: {} } } as never) as never;
+    expect(() => make(counter)).toThrow("in state '(machine)', which only NEXT can leave");
+    expect(() => make(counter, { '(machine)': ask })).not.toThrow();
+  });
+
   it('is not refused if the state is asked, or its events are internal', () => {
     const open = waiting({ on: { NEXT: 'done' } });
     expect(() => make(open, { open: ask })).not.toThrow();
@@ -529,6 +663,7 @@ describe('a saga of a machine that waits for events', () => {
     ['a logic that asks nobody', { open: { ...ask, ask: step(() => 1) } }, 'needs an `ask`'],
     ['no handler', { open: { ask: decide } }, '`onAnswer:'],
     ['another word', { open: 'external' }, "'internal'"],
+    ['another word for an end', { open: 'final' }, "'end'"],
   ])('is refused for an entry with %s', (_, asks, message) => {
     const open = waiting({ on: { NEXT: 'done' } });
     expect(() => make(open, asks)).toThrow(AuthoringError);

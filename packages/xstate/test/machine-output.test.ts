@@ -79,6 +79,16 @@ describe('the result of a machine', () => {
     expect(await endOf(saga, 1)).toMatchObject({ result: 'few: 0' });
   });
 
+  it('is made by the option `result` from the output of a final state, which XState drops', async () => {
+    const result = ({ output }: { output: unknown }): string => `told: ${String(output)}`;
+    const saga = machineSaga(
+      { ...options, result },
+      counting({ ...ends, many: { type: 'final' } }),
+    );
+    expect(await endOf(saga, 1)).toMatchObject({ result: 'told: few' });
+    expect(await endOf(saga, 10)).toMatchObject({ result: 'told: undefined' });
+  });
+
   it('is the reason of the client if the final state undoes the saga', async () => {
     const machine = counting({
       many: { type: 'final' },

@@ -8,6 +8,8 @@
  * - The machine of the author is not changed, and does not know of the question.
  * - While a state is active, it is asked: an event that does not leave the state leads to the next
  *   question, with the context of then.
+ * - A machine of a page may have no end, since its page is closed. An answer or a state ends it here,
+ *   as XState stops an actor, and the option `result` tells what it had become.
  * - A state that only an event from outside could leave, and that nobody asks, is refused when the
  *   saga is defined, before anything has run.
  */
@@ -17,6 +19,7 @@ import {
   and,
   createMachine,
   enqueueActions,
+  sendTo,
   spawnChild,
   type AnyActorLogic,
   type AnyStateMachine,
@@ -31,7 +34,7 @@ import { askOf } from '../author/step-logic.ts';
 import { outsideOf } from '../author/outside-logic.ts';
 import { nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
 import type { LiveActor } from '../model/live-actor.ts';
-import { assertWaysOut, statesOf, type StateOfPath } from './ways-out.ts';
+import { assertWaysOut, pathOf, statesOf, type StateOfPath } from './ways-out.ts';
 import type { AskedState } from '../model/machine-options.ts';
 
 /** How a state gets the event that it waits for. */
@@ -43,8 +46,8 @@ export interface StateAsk<M extends AnyStateMachine, L> {
   /** Sends the event that the answer stands for. Without an event, the state is asked again. */
   readonly onAnswer: (got: Got<M> & { readonly answer: OutputFrom<L & AnyActorLogic> }) => void;
   /**
-   * Sends an event for a refusal, a timeout, or another error of the logic. Without an event, the
-   * saga fails with the error, and is undone.
+   * Sends an event for a refusal, a timeout, or another error of the logic. Without an event or an
+   * end, the saga fails with the error, and is undone.
    */
   readonly onError?: (got: Got<M> & { readonly error: unknown }) => void;
 }
@@ -52,10 +55,16 @@ export interface StateAsk<M extends AnyStateMachine, L> {
 interface Got<M extends AnyStateMachine> {
   readonly context: ContextFrom<M>;
   readonly send: (event: EventFrom<M>) => void;
+  /**
+   * Ends the saga after the events that were sent, for a machine without a final state. The option
+   * `result` makes the result.
+   */
+  readonly end: () => void;
 }
 
 type UntypedAsk = StateAsk<AnyStateMachine, AnyActorLogic>;
 type StateConfig = {
+  readonly entry?: unknown;
   readonly states?: { readonly [key: string]: StateConfig };
   readonly invoke?: unknown;
   readonly on?: object;
@@ -66,26 +75,32 @@ export function withAsks(
   name: string,
   machine: AnyStateMachine,
   asks: { readonly [state: string]: unknown },
+  hasResult: boolean,
 ): { readonly machine: AnyStateMachine; readonly asked: readonly AskedState[] } {
   const asked: AskedState[] = [];
+  const end = endOf(name, hasResult);
   const logics: Record<string, AnyActorLogic> = {};
   let config = machine.config as StateConfig;
   const states = statesOf(machine.root, []);
   for (const [path, given] of Object.entries(asks)) {
     const { node, keys } = stateAt(name, states, path);
     if (given === 'internal') continue;
+    if (given === 'end') {
+      config = changedState(config, keys, (state) => endingConfig(state, end(path)));
+      continue;
+    }
     const ask = checkedAsk(name, path, given, node);
     const stepId = stepIdOf(machine, path);
     logics[sourceOf(stepId)] = ask.ask;
-    config = changedState(config, keys, (state) => askedConfig(state, stepId, ask));
+    config = changedState(config, keys, (state) => askedConfig(state, stepId, ask, end(path)));
     asked.push({ nodeId: node.id, stepId });
   }
-  assertWaysOut(name, machine, new Set(Object.keys(asks)));
+  assertWaysOut(name, machine, asks);
   config = withoutWildcards(config, asked);
   const { implementations } = machine;
   const actors = { ...implementations.actors, ...logics };
   const made =
-    asked.length === 0
+    config === machine.config
       ? machine
       : createMachine(config as never, { ...implementations, actors } as never);
   return { machine: made as AnyStateMachine, asked };
@@ -100,6 +115,27 @@ export function askAgain(root: LiveActor, asked: readonly AskedState[]): void {
     if (child?.getSnapshot().status === 'active') continue;
     relay(root, root, { type: againType(stepId) });
   }
+}
+
+/** Returns the event that ends the machine where it is. XState stops an actor by it. */
+function endOf(name: string, hasResult: boolean): (path: string) => () => object {
+  return (path) => () => {
+    if (hasResult) return { type: 'xstate.stop' };
+    throw new AuthoringError(
+      `Saga '${name}': asks['${path}'] ends the machine, which has no result then. Add the option ` +
+        '`result: ({ context, value }) => …`.',
+      { anchor: 'invalid_result' },
+    );
+  };
+}
+
+/** Ends the machine when a state is entered. */
+function endingConfig(state: StateConfig, end: () => object): StateConfig {
+  const event = end();
+  return {
+    ...state,
+    entry: [...[state.entry ?? []].flat(), sendTo(({ self }) => self, event as never)],
+  };
 }
 
 const sourceOf = (stepId: string): string => `asks.${stepId}`;
@@ -120,7 +156,7 @@ function stepIdOf(machine: AnyStateMachine, path: string): string {
 }
 
 function stateAt(name: string, states: readonly StateOfPath[], path: string): StateOfPath {
-  const paths = states.map(({ keys }) => keys.join('.'));
+  const paths = states.map(pathOf);
   const found = states[paths.indexOf(path)];
   if (found !== undefined) return found;
   const nearest = nearestName(path, paths);
@@ -150,7 +186,8 @@ function checkedAsk(
   if (isLogic && typeof onAnswer === 'function') return given as UntypedAsk;
   throw new AuthoringError(
     `Saga '${name}': asks['${state}'] needs an \`ask\`, such as elicit({ … }) of '@mcp-saga/xstate', and ` +
-      "`onAnswer: ({ answer, send }) => send({ type: … })`. Write 'internal' if another part of the machine sends the event.",
+      "`onAnswer: ({ answer, send }) => send({ type: … })`. Write 'internal' if another part of the machine sends the event, " +
+      "and 'end' if the saga ends there.",
     { anchor: 'machines' },
   );
 }
@@ -170,6 +207,7 @@ function askedConfig(
   state: StateConfig,
   stepId: string,
   { input, onAnswer, onError }: UntypedAsk,
+  ending: () => object,
 ): StateConfig {
   const src = sourceOf(stepId);
   const inputOf = ({ context }: { readonly context: unknown }): unknown =>
@@ -179,7 +217,8 @@ function askedConfig(
       // A finished actor keeps its ID until it is stopped.
       enqueue.stopChild(stepId);
       const send = (sent: object): void => enqueue.sendTo(self, sent as never);
-      const returned = answer(event as never, { context: context as never, send });
+      const end = (): void => send(ending());
+      const returned = answer(event as never, { context: context as never, send, end });
       if (!(returned instanceof Promise)) return;
       // An unhandled rejection would end the process.
       returned.catch(() => undefined);
@@ -190,11 +229,14 @@ function askedConfig(
     });
   const failing = (error: unknown, got: Got<AnyStateMachine>): unknown => {
     let isSent = false;
-    const send: typeof got.send = (event) => {
-      isSent = true;
-      got.send(event);
-    };
-    const returned: unknown = onError?.({ ...got, send, error });
+    const noted =
+      <E extends readonly unknown[]>(send: (...event: E) => void) =>
+      (...event: E): void => {
+        isSent = true;
+        send(...event);
+      };
+    const { context, send, end } = got;
+    const returned: unknown = onError?.({ context, send: noted(send), end: noted(end), error });
     // Asked again, the question would fail again.
     if (!isSent && !(returned instanceof Promise)) throw error;
     return returned;

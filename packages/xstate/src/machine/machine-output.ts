@@ -11,13 +11,19 @@ import { AuthoringError } from '@mcp-saga/core/program';
  * output of a final state to the root, which drops it. Throws AuthoringError for a machine that may
  * end without an output: its saga would fail for the missing result, after all effects have run.
  */
-export function withOutput(name: string, machine: AnyStateMachine): AnyStateMachine {
+export function withOutput(
+  name: string,
+  machine: AnyStateMachine,
+  hasResult: boolean,
+): AnyStateMachine {
   const { root, config, implementations } = machine;
   if (root.output !== undefined || !canComplete(root)) return machine;
-  if (root.type === 'parallel')
+  if (root.type === 'parallel') {
+    if (hasResult) return machine;
     throw withoutResult(name, '', 'Its regions complete together, so no state has its output.');
+  }
   const silent = finalStatesOf(root).filter(({ output }) => output === undefined);
-  if (silent.length > 0) {
+  if (silent.length > 0 && !hasResult) {
     const states = silent.map(({ key }) => `'${key}'`).join(', ');
     throw withoutResult(name, ` in ${states}`, 'Give each final state an `output`, or:');
   }

@@ -79,9 +79,11 @@ export interface AsksOption<
 > {
   /**
    * States that wait for events from outside, by their names (`paying.confirming` for a state in a
-   * state), with who is asked for the event. `'internal'`: another part of the machine sends it.
+   * state, `(machine)` for the machine, which is asked to its end), with who is asked for the event.
+   * `'internal'`: another part of the machine sends it. `'end'`: the saga ends when the state is
+   * entered, with the option `result`.
    */
-  readonly asks?: { readonly [state in keyof A]: StateAsk<M, A[state]> | 'internal' };
+  readonly asks?: { readonly [state in keyof A]: StateAsk<M, A[state]> | 'internal' | 'end' };
 }
 
 /** The option `result`, which a machine with a fitting output may leave out. */
@@ -185,8 +187,9 @@ export function machineSaga<
       { anchor: 'machines' },
     );
   }
-  const told = result === undefined ? withOutput(name, machine) : machine;
-  const { machine: asking, asked } = withAsks(name, told, asks);
+  const hasResult = result !== undefined;
+  const told = withOutput(name, machine, hasResult);
+  const { machine: asking, asked } = withAsks(name, told, asks, hasResult);
   const served = withPromiseSteps(name, asking, steps);
   const logics = logicsOf(served);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));

@@ -205,7 +205,8 @@ export class MachineTurn {
   async #ended(run: MachineRun): Promise<Outcome | CommitPoint> {
     const end = run.root.getSnapshot();
     const { status, error, tags, value } = end;
-    if (status !== 'done') throw error;
+    // The option `asks` stops a machine without a final state.
+    if (status !== 'done' && status !== 'stopped') throw error;
     const { result: resultOf } = this.#options;
     const output = resultOf === undefined ? end.output : resultOf(end);
     if (tags?.has('compensate') === true) {

@@ -4,20 +4,21 @@ import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { namedLogicsOf } from '../adapter/xstate-nodes.ts';
 import type { LiveNode } from '../model/live-actor.ts';
 
-/** A state of a machine, and the keys that lead to it from the root. */
+/** A state of a machine, and the keys that lead to it from the root, which has none. */
 export interface StateOfPath {
   readonly node: AnyStateNode;
   readonly keys: readonly string[];
 }
 
-export function statesOf(
-  { states }: AnyStateNode,
-  above: readonly string[],
-): readonly StateOfPath[] {
-  return Object.entries(states).flatMap(([key, node]) => {
-    const keys = [...above, key];
-    return [{ node, keys }, ...statesOf(node, keys)];
-  });
+/** Returns all states, with the machine itself as the first. */
+export function statesOf(node: AnyStateNode, keys: readonly string[]): readonly StateOfPath[] {
+  const below = Object.entries(node.states);
+  return [{ node, keys }, ...below.flatMap(([key, state]) => statesOf(state, [...keys, key]))];
+}
+
+/** Returns the name of a state in `asks`. XState, too, calls a machine without an ID `(machine)`. */
+export function pathOf({ keys }: Pick<StateOfPath, 'keys'>): string {
+  return keys.length === 0 ? '(machine)' : keys.join('.');
 }
 
 /**
@@ -28,16 +29,20 @@ export function statesOf(
 export function assertWaysOut(
   name: string,
   machine: AnyStateMachine,
-  known: ReadonlySet<string>,
+  asks: { readonly [state: string]: unknown },
 ): void {
+  const known = new Set(Object.keys(asks));
   if (sendsEvents(machine, new Set())) return;
   const states = statesOf(machine.root, []);
   const isKnown = ({ keys }: StateOfPath): boolean =>
-    keys.some((_, length) => known.has(keys.slice(0, length + 1).join('.')));
+    [machine, ...keys].some((_, length) => known.has(pathOf({ keys: keys.slice(0, length) })));
+  const ends = new Set(
+    states.filter((state) => asks[pathOf(state)] === 'end').map(({ node }) => node),
+  );
   const knownNodes = new Set(states.filter(isKnown).map(({ node }) => node));
-  const reached = reachedFrom(machine.root, knownNodes);
+  const reached = reachedFrom(machine.root, knownNodes, ends);
   for (const state of states) {
-    const { node, keys } = state;
+    const { node } = state;
     const line = [machine.root, ...lineTo(node)];
     const isWaiting =
       node.type === 'atomic' &&
@@ -46,7 +51,7 @@ export function assertWaysOut(
       !line.some((each) => each.type === 'parallel' || leavesByItself(each));
     const events = isWaiting ? line.flatMap((each) => eventsOf(each as unknown as LiveNode)) : [];
     if (events.length === 0) continue;
-    const path = keys.join('.');
+    const path = pathOf(state);
     throw new AuthoringError(
       `Saga '${name}' would wait for ever in state '${path}', which only ${[...new Set(events)].join(', ')} can leave. Say who ` +
         `sends it: asks: { '${path}': { ask: elicit({ … }), onAnswer: ({ answer, send }) => send({ type: '${events[0]}' }) } }, or ` +
@@ -65,12 +70,14 @@ function lineTo(node: AnyStateNode): readonly AnyStateNode[] {
 function reachedFrom(
   root: AnyStateNode,
   known: ReadonlySet<AnyStateNode>,
+  ends: ReadonlySet<AnyStateNode>,
 ): ReadonlySet<AnyStateNode> {
   const reached = new Set<AnyStateNode>();
   const enter = (node: AnyStateNode): void => {
     if (reached.has(node)) return;
     reached.add(node);
     if (node.parent !== undefined) enter(node.parent);
+    if (ends.has(node)) return;
     const inside = Object.values(node.states);
     // A history state may lead to each of its siblings.
     if (node.type === 'history') Object.values(node.parent?.states ?? {}).forEach(enter);
@@ -87,7 +94,8 @@ function reachedFrom(
   // An event for an asked state may be handled by any state around it.
   for (const node of known)
     for (const each of [root, ...lineTo(node)])
-      if (reached.has(node)) targetsOf([...each.transitions.values()].flat()).forEach(enter);
+      if (reached.has(node) && !ends.has(node))
+        targetsOf([...each.transitions.values()].flat()).forEach(enter);
   return reached;
 }
 

@@ -22,7 +22,7 @@ export class MachineStuck extends SagaError {
   constructor(saga: string, state: string, events: readonly string[]) {
     const advice =
       events.length === 0
-        ? 'Add the missing transition, or an actor that sends the event.'
+        ? "Add the missing transition, or an actor that sends the event. If the saga ends there, say 'end' in the option `asks`."
         : `It waits for ${events.join(', ')}: say with the option \`asks\` who sends it.`;
     super(
       `Saga '${saga}' is stuck in ${state}, without a pending step, effect, or delay. ${advice}`,
