@@ -35,7 +35,7 @@ import {
   type Answers,
 } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
-import { World, type TurnSettings } from './support/world.ts';
+import { endsAtCommits, World, type TurnSettings } from './support/world.ts';
 
 /** What the body gets for a command, in the first run and in a replay of it. */
 async function gotTwice(
@@ -630,6 +630,79 @@ describe('a nondeterministic value', () => {
       continueAsSuggested: false,
       capabilities,
     });
+  });
+
+  it('[R2] info() read in each turn adds 25 bytes at most to its token, and replays each as it was', async () => {
+    const phone = { elicitation: { form: {} } };
+    const laptop = { ...phone, sampling: {}, roots: { listChanged: true } };
+    const seen: unknown[][] = [];
+    const make = (reads: boolean): Program =>
+      sagaOf(function* () {
+        const read: unknown[] = [];
+        if (reads) seen.push(read);
+        for (;;) {
+          if (reads) read.push(structuredClone(yield* info()));
+          yield* ask('next');
+        }
+      });
+    const clients = [phone, phone, laptop, laptop, phone];
+    const sizesOf = async (reads: boolean): Promise<number[]> => {
+      const world = new World();
+      let outcome = suspended(await start(make(reads), {}, world, { capabilities: phone }));
+      const sizes: number[] = [];
+      for (const [index, capabilities] of clients.entries()) {
+        const given = { [outcome.steps[0]?.stepId ?? '']: accepted({ word: 'w' }) };
+        const settings = { capabilities, turn: index + 2, replace: { tokenBytes: 12_345 } };
+        outcome = suspended(await turn(make(reads), outcome.state, given, world, settings));
+        const { structure, client, server } = outcome.state;
+        sizes.push(structure.length + client.length + server.length);
+      }
+      return sizes;
+    };
+    const without = await sizesOf(false);
+    const added = (await sizesOf(true)).map((size, index) => size - (without[index] ?? 0));
+    expect((added[1] ?? 0) - (added[0] ?? 0)).toBeLessThanOrEqual(25);
+    expect((added[2] ?? 0) - (added[1] ?? 0)).toBeGreaterThan(60);
+    const last = seen.at(-1) as { readonly turn: number; readonly capabilities: unknown }[];
+    expect(last.map((read) => read.capabilities)).toEqual([phone, ...clients]);
+    expect(last.map((read) => read.turn)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(last.every((read) => 'sagaId' in read && read.sagaId === 'saga-1')).toBe(true);
+    expect(seen[0]).toEqual(last.slice(0, 1));
+  });
+
+  it('[E2] info() has the ID of the saga in an undo, also where changed code has skipped its record', async () => {
+    const told: unknown[] = [];
+    const make = (reads: boolean): Program =>
+      sagaOf(
+        function* () {
+          yield* step('keep', () => 1, {
+            *compensate() {
+              const { sagaId, capabilities } = yield* info();
+              told.push([sagaId, capabilities]);
+              yield* step('count', () => undefined);
+              yield* step('back', () => undefined);
+            },
+          });
+          if (reads) yield* info();
+          else yield* step('other', () => 2);
+          yield* ask('end');
+          return 'done';
+        },
+        { onMismatch: 'compensate' },
+      );
+    const capabilities = { elicitation: {} };
+    const world = new World();
+    const { state } = suspended(await start(make(true), {}, world, { capabilities }));
+    // Each step ends its turn, so that later turns replay what the undo has read.
+    const settings = { capabilities, replace: { commitsEach: true, ...endsAtCommits() } };
+    let outcome = await turn(make(false), state, {}, world, settings);
+    while (outcome.status === 'suspended')
+      outcome = await turn(make(false), outcome.state, {}, world, settings);
+    expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'keep' }] });
+    expect(told.length).toBeGreaterThan(1);
+    expect(new Set(told.map((read) => JSON.stringify(read)))).toEqual(
+      new Set([JSON.stringify(['saga-1', capabilities])]),
+    );
   });
 
   it.each([

@@ -102,7 +102,10 @@ const shapes: { readonly [type in EntryType]?: (value: unknown) => boolean } = {
   sampledHere: isRecord,
   listed: Array.isArray,
   time: Number.isFinite,
-  info: isRecord,
+  info: (value) =>
+    Array.isArray(value) &&
+    value.slice(0, 3).every(Number.isFinite) &&
+    (value.length === 3 || (value.length === 4 && isRecord(value[3]))),
 };
 
 /** Throws MalformedState for a value that no entry of the type has. */

@@ -65,6 +65,8 @@ export interface SkippedEntry {
  * change them.
  */
 export class Journal {
+  /** Text of the ID and the capabilities that `info()` has recorded last, up to here. */
+  lastingFacts: string | undefined;
   readonly #state: ProgramState;
   #recorded: RecordedValues | undefined;
   readonly #structure: readonly (string | number)[];

@@ -13,11 +13,11 @@ export class TurnEvents implements ExecutionEvents {
   /** Last reported progress. Never decreases. */
   progress: number | undefined;
   readonly clock: TurnClock;
-  readonly #journal: Pick<Journal, 'count'>;
+  readonly #journal: Pick<Journal, 'count' | 'lastingFacts'>;
 
   constructor(
     runtime: Runtime,
-    journal: Pick<Journal, 'count'>,
+    journal: Pick<Journal, 'count' | 'lastingFacts'>,
     { acceptsReuse, suspends }: Pick<ExecutionEvents, 'acceptsReuse' | 'suspends'>,
     progress: number | undefined,
   ) {
@@ -44,6 +44,6 @@ export class TurnEvents implements ExecutionEvents {
   }
 
   info(): unknown {
-    return infoIn(this.runtime, this.#journal.count);
+    return infoIn(this.runtime, this.#journal);
   }
 }
