@@ -5,7 +5,7 @@ import {
   step,
   type MachineSagaOptions,
 } from '@mcp-saga/xstate';
-import { setup, type AnyStateMachine } from 'xstate';
+import { setup, spawnChild, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accept, Drive, failureOf } from './support/drive.ts';
@@ -108,6 +108,22 @@ describe('a machine that is changed after a parallel region has ended', () => {
     expect(failureOf(await drive.resume(boss)).error).toMatchObject({
       incompatibilities: ["the state 'm.end' is final now"],
     });
+  });
+});
+
+describe('a machine with a spawned actor', () => {
+  it('[R3] continues if another state loses its invoke with the same ID', async () => {
+    const machine = (idle: object): AnyStateMachine =>
+      setup({ actors }).createMachine({
+        initial: 'asking',
+        states: { idle, asking: { entry: spawnChild('ask', { id: 'person' }) } },
+        output: 'ended',
+      } as never) as unknown as AnyStateMachine;
+    const drive = new Drive(programOf(machine(asks('person', 'asking'))));
+    await drive.start();
+    drive.program = programOf(machine({}));
+    await drive.resume();
+    expect(drive.asked).toEqual(['person']);
   });
 });
 

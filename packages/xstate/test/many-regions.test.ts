@@ -94,7 +94,9 @@ describe('a machine with many parallel regions', () => {
     '[R1] needs the same work for each region in a turn, in %s',
     async (kind) => {
       const [few, more, many] = [await workOf(10), await workOf(20), await workOf(40)];
-      expect(more[kind]).toBeGreaterThan(few[kind]);
+      // What a machine finds once for all turns does not grow with its regions at all.
+      expect(more[kind]).toBeGreaterThanOrEqual(few[kind]);
+      expect(few[kind]).toBeGreaterThan(0);
       expect(many[kind] - more[kind]).toBe(2 * (more[kind] - few[kind]));
     },
   );

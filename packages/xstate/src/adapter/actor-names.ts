@@ -1,6 +1,6 @@
 import { isMachine } from './logic-kind.ts';
 import { isGeneratedId, parentOf, pathOf } from './xstate-actors.ts';
-import { nodesOf, rootOf } from './xstate-nodes.ts';
+import { hasInvoke } from './xstate-nodes.ts';
 import type { LiveActor } from '../model/live-actor.ts';
 import { MachineRefused } from '../model/errors.ts';
 
@@ -40,23 +40,13 @@ export function assertNamed(actor: LiveActor): void {
   }
 }
 
-const idsOfInvokes = /* @__PURE__ */ new WeakMap<object, ReadonlySet<string>>();
-
 /**
  * `true` if the definition of a machine does not contain the ID of an actor, or of an actor above
  * it.
  */
 export function isSpawned(actor: LiveActor): boolean {
   const above = parentOf(actor);
-  return above !== undefined && (!invokeIdsOf(above).has(actor.id) || isSpawned(above));
-}
-
-function invokeIdsOf({ logic }: LiveActor): ReadonlySet<string> {
-  let ids = idsOfInvokes.get(logic);
-  if (ids === undefined) {
-    const invokes = isMachine(logic) ? nodesOf(rootOf(logic)).flatMap(({ invoke }) => invoke) : [];
-    ids = new Set(invokes.map(({ id }) => id));
-    idsOfInvokes.set(logic, ids);
-  }
-  return ids;
+  if (above === undefined) return false;
+  const isInvoked = isMachine(above.logic) && hasInvoke(above.logic, actor.id);
+  return !isInvoked || isSpawned(above);
 }

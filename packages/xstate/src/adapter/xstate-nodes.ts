@@ -56,11 +56,57 @@ export function activeNodes(root: LiveNode, value: StateValue): readonly LiveNod
   ];
 }
 
-/** Returns the invokes of states by ID. */
-export function invokesOf(nodes: readonly LiveNode[]): ReadonlyMap<string, LiveInvoke> {
-  const invokes = new Map<string, LiveInvoke>();
-  for (const node of nodes) for (const invoke of node.invoke) invokes.set(invoke.id, invoke);
-  return invokes;
+/** Invoke of a state. */
+interface PlacedInvoke {
+  readonly node: LiveNode;
+  readonly invoke: LiveInvoke;
+}
+
+const invokes = /* @__PURE__ */ new WeakMap<
+  AnyStateMachine,
+  ReadonlyMap<string, readonly PlacedInvoke[]>
+>();
+
+/** Returns `true` if any state of a machine has an invoke with an ID. */
+export function hasInvoke(machine: AnyStateMachine, id: string): boolean {
+  return invokesOf(machine).has(id);
+}
+
+/**
+ * Returns the invoke of an active state by its ID. There is one at most: states that can be active
+ * together have no invokes of the same ID.
+ */
+export function activeInvoke(
+  machine: AnyStateMachine,
+  value: StateValue,
+  id: string,
+): LiveInvoke | undefined {
+  const placed = invokesOf(machine).get(id);
+  return placed?.find(({ node }) => valueInside(node, value) !== undefined)?.invoke;
+}
+
+/** Returns all invokes of a machine by ID. A turn asks for each child, so they are found once. */
+function invokesOf(machine: AnyStateMachine): ReadonlyMap<string, readonly PlacedInvoke[]> {
+  const known = invokes.get(machine);
+  if (known !== undefined) return known;
+  const found = new Map<string, PlacedInvoke[]>();
+  for (const node of nodesOf(rootOf(machine))) {
+    for (const invoke of node.invoke) {
+      const placed = found.get(invoke.id) ?? [];
+      placed.push({ node, invoke });
+      found.set(invoke.id, placed);
+    }
+  }
+  invokes.set(machine, found);
+  return found;
+}
+
+/** Returns what a value says of the states inside a state; undefined if the state is not active. */
+function valueInside({ parent, key }: LiveNode, value: StateValue): StateValue | undefined {
+  if (parent === undefined) return value;
+  const around = valueInside(parent, value);
+  if (typeof around === 'string') return around === key ? {} : undefined;
+  return around !== undefined && Object.hasOwn(around, key) ? around[key] : undefined;
 }
 
 /** Returns completed states: an inner final state is active, or all regions have completed. */

@@ -1,5 +1,5 @@
 import { StepError } from '@mcp-saga/core';
-import { activeNodes, afterMark, invokesOf, logicOf, rootOf } from '../adapter/xstate-nodes.ts';
+import { activeInvoke, afterMark, logicOf } from '../adapter/xstate-nodes.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { makeRoot, orderedNodes, pathOf } from '../adapter/xstate-actors.ts';
 import type {
@@ -54,9 +54,8 @@ const settled = { output: undefined, error: undefined };
 function persistedMachine(machine: AnyStateMachine, record: MachineRecord): PersistedSnapshot {
   const { v: value, c: context = {}, h = {}, k = {}, s: status = 'active' } = record;
   const history = Object.entries(h).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node }))]);
-  const invokes = invokesOf(activeNodes(rootOf(machine), value));
   const children = Object.entries(k).map(([id, child]) => {
-    const invoke = invokes.get(id);
+    const invoke = activeInvoke(machine, value, id);
     const implied = child.s === undefined;
     const src = child.s ?? invoke?.src;
     const logic = src === undefined ? undefined : logicOf(machine, src);

@@ -10,10 +10,10 @@ import {
 } from '@mcp-saga/core/program';
 import type { StepErrorData } from '@mcp-saga/core';
 import {
+  activeInvoke,
   afterMark,
   completedNodes,
   hasOnDone,
-  invokesOf,
   restoredOrder,
   xstateMajor,
 } from '../adapter/xstate-nodes.ts';
@@ -105,12 +105,11 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   const completed = completedNodes(nodes)
     .filter(hasOnDone)
     .map(({ id }) => id);
-  const invokes = invokesOf(nodes);
   const { machine } = snapshot;
   const absent = machine === undefined ? [] : missingKeys(machine, context);
   const children = childrenOf(actor).map((child) => [
     child.id,
-    saveChild(child, invokes.get(child.id), factsOf),
+    saveChild(child, machine && activeInvoke(machine, value, child.id), factsOf),
   ]);
   return {
     v: value,
