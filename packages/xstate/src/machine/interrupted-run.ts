@@ -20,7 +20,8 @@ export class InterruptedRun {
   constructor(run: Runtime['turn'], steps: Iterable<ActiveStepRecord> = [], isChanged = false) {
     const { number: turn, commitsEach } = run;
     this.#isUnknown = mayHaveRun(run);
-    const turns = [...steps].flatMap(({ e }) => e?.[4] ?? []);
+    const turns: number[] = [];
+    for (const { e } of steps) if (e?.[4] !== undefined) turns.push(e[4]);
     // With a token after each effect, both runs start the same effects.
     if (this.#isUnknown && (!commitsEach || isChanged)) turns.push(turn);
     this.turn = turns.length === 0 ? undefined : Math.min(...turns);
