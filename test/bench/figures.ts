@@ -53,6 +53,11 @@ export const figures = {
   'machine-regions-8': ratio('turn of a machine, 8 regions that ask', 2.5),
   'machine-regions-32': ratio('turn of a machine, 32 regions that ask', 2.5),
   'machine-regions-128': ratio('turn of a machine, 128 regions that ask', 2.5),
+  'machine-request': ratio('a request of a machine, beside a generator that does the same', 1.15),
+  'machine-request-regions': ratio(
+    'a request of a machine, a region of 50 that ask, beside one of 10',
+    1.1,
+  ),
   'guarded-turn': ratio('turn under memoryStore, beside no store', 1.25),
   'guarded-redis': ours('what a guard in Redis adds to a turn, beyond two round trips', 100),
   'guards-memory': ratio(

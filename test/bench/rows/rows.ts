@@ -10,6 +10,7 @@ import { journalBytes } from './journal-bytes.ts';
 import { load } from './load.ts';
 import { loadMemory } from './load-memory.ts';
 import { machine } from './machine.ts';
+import { machineRequest } from './machine-request.ts';
 import { outside } from './outside.ts';
 import { replay } from './replay.ts';
 import { resume } from './resume.ts';
@@ -29,6 +30,7 @@ export const rows: Readonly<Record<string, Row>> = {
   resume,
   all: allSteps,
   machine,
+  'machine-request': machineRequest,
   guarded,
   guards,
   outside,
