@@ -2,6 +2,7 @@ import { optionError } from '@mcp-saga/core/shared';
 import {
   context,
   isSpanContextValid,
+  metrics,
   trace,
   type Context,
   type Link,
@@ -14,6 +15,8 @@ import type { TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
 import { refusal, turnAttributes, turnName } from './attributes.ts';
 import { spanOfTurn } from './turn-span.ts';
 import { fromParent, fromTraceContext, toParent } from './trace-parent.ts';
+
+const scopeName = '@mcp-saga/opentelemetry';
 
 /** Options of {@link openTelemetry}. */
 export interface OpenTelemetryOptions {
@@ -50,12 +53,20 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): SagaTelemetry
   if (!['link', 'parent', 'ignore'].includes(clientContext)) {
     throw optionError("clientContext must be 'link', 'parent', or 'ignore'.");
   }
-  const tracer = (tracerProvider ?? trace).getTracer('@mcp-saga/opentelemetry');
+  const tracer = (tracerProvider ?? trace).getTracer(scopeName);
   return {
     turn: (turn) => beginTurn(tracer, clientContext, turn),
     refused: ({ reason, suppressed }) => {
       const { name, attributes, status } = refusal(reason, suppressed);
       tracer.startSpan(name, { attributes }).setStatus(status).end();
+    },
+    servedBySdk: (reason) => {
+      // Made anew, which is cheap: a provider may be registered at any time.
+      const counter = metrics.getMeter(scopeName).createCounter('saga.requests.by_sdk', {
+        description:
+          'Requests over HTTP that needed a server of the MCP SDK, which takes more time',
+      });
+      counter.add(1, { reason });
     },
   };
 }

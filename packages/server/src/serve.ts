@@ -35,7 +35,9 @@ import { answerWake, wakePath } from './queue/wake-endpoint.ts';
 import { coreOf, givenOptions, hostOf } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
+import { whyBySdk } from './serving/why-by-sdk.ts';
 import { studioOf } from './settings/check-options.ts';
+import { quietly } from './settings/observer-hooks.ts';
 import { onceAMinute, outline } from './settings/default-log.ts';
 import { tryExtend } from './serving/serving-extend.ts';
 import { principalOfUser } from './settings/user-principal.ts';
@@ -115,7 +117,8 @@ export function serveSagas<P extends Program, Env = unknown>(
   const resource = oauth === undefined ? undefined : protectedResource(oauth);
   const serverInfo = { name, version };
   // The SDK serves streams, and servers with further tools.
-  const isDirect = extend === undefined && handler?.responseMode !== 'sse';
+  const always = handler?.responseMode === 'sse' ? 'stream' : undefined;
+  const leftToSdk = extend === undefined ? always : 'extend';
   let sdk: Promise<SdkServing> | undefined;
   // Most requests need no SDK, which is slow to load.
   const loadSdk = (core: SagaHostCore): Promise<SdkServing> =>
@@ -167,8 +170,15 @@ export function serveSagas<P extends Program, Env = unknown>(
       ...waitUntilOf(runtime ?? env),
     };
     const core = forInvocation(all, served);
-    const direct = isDirect ? serveDirectly(core, serverInfo, served, handler) : undefined;
-    return await (direct ?? (await loadSdk(all))(served));
+    const direct =
+      leftToSdk === undefined ? serveDirectly(core, serverInfo, served, handler) : undefined;
+    if (direct !== undefined) return await direct;
+    const { telemetry, hooks } = all.observer;
+    if (telemetry?.servedBySdk !== undefined)
+      quietly(() => telemetry.servedBySdk?.(whyBySdk(served, leftToSdk)), hooks.onError);
+    return await (
+      await loadSdk(all)
+    )(served);
   }
 
   const hostFor = (env: Env): SagaHostCore => {

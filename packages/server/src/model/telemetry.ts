@@ -15,6 +15,14 @@ export interface SagaTelemetry {
   turn(turn: TracedTurn): TurnSpan;
   /** Reports a rejected token, at most ten times a second, as `onReject`. */
   refused(rejection: Rejection): void;
+  /**
+   * Counts a request over HTTP that `serveSagas` left to a server of the SDK, which takes more time.
+   * @param reason - `extend`: the option; `stream`: each response is one, by `http.handler`;
+   * `version`: MCP before 2026-07-28; `body`: it is not JSON, or too large; `method`: it is not a
+   * call, such as a list; `tool`: not that of a saga, or its arguments are also headers; `form`: it
+   * is invalid, or has a member that only the SDK knows
+   */
+  servedBySdk?(reason: 'extend' | 'stream' | 'version' | 'body' | 'method' | 'tool' | 'form'): void;
 }
 
 /** Facts about a turn that begins. */

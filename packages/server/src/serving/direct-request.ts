@@ -30,7 +30,8 @@ interface Fields {
   readonly [key: string]: unknown;
 }
 
-const revision = '2026-07-28';
+/** The version of MCP whose requests need no server of the SDK. */
+export const directRevision = '2026-07-28';
 const prefix = 'io.modelcontextprotocol/';
 const versionKey = `${prefix}protocolVersion`;
 const clientKey = `${prefix}clientInfo`;
@@ -70,7 +71,11 @@ export function toDirectRequest(request: Request, body: unknown): DirectRequest 
     [logLevelKey]: logLevel,
     ...meta
   } = allMeta;
-  if (version !== revision || !isOptional(client, isClientInfo) || !areCapabilities(capabilities))
+  if (
+    version !== directRevision ||
+    !isOptional(client, isClientInfo) ||
+    !areCapabilities(capabilities)
+  )
     return undefined;
   const { progressToken } = meta;
   if (!isOptional(progressToken, isRequestId) || !isOptional(logLevel, isLogLevel))
@@ -100,7 +105,7 @@ export function toDirectRequest(request: Request, body: unknown): DirectRequest 
 function hasStandardHeaders({ headers }: Request, method: string, { name }: Fields): boolean {
   const isMirrored =
     isJson(headers.get('content-type')) &&
-    headers.get('mcp-protocol-version') === revision &&
+    headers.get('mcp-protocol-version') === directRevision &&
     headers.get('mcp-method') === method;
   if (!isMirrored || method !== 'tools/call') return isMirrored;
   const named = headers.get('mcp-name');
@@ -196,7 +201,8 @@ function isRequestId(value: unknown): value is string | number {
   return isString(value) || Number.isSafeInteger(value);
 }
 
-function isDirectMethod(value: unknown): value is DirectMethod {
+/** `true` for a method that needs no server of the SDK. */
+export function isDirectMethod(value: unknown): value is DirectMethod {
   return methods.has(value);
 }
 
