@@ -81,6 +81,24 @@ function withGuardNames(): Plugin {
   };
 }
 
+/** Keeps jose in the worker: a token loads it, but a page sends no request after it has loaded. */
+function withJose(): Plugin {
+  return {
+    name: 'with-jose',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!id.endsWith('/seal/src/sealer/portable-sealer.ts')) return undefined;
+      const imports: string[] = [];
+      const eager = code.replaceAll(/await import\(('jose[^']*')\)/g, (_, path: string) => {
+        const name = `jose${imports.length}`;
+        imports.push(`import * as ${name} from ${path};`);
+        return name;
+      });
+      return [...imports, eager].join('\n');
+    },
+  };
+}
+
 /** Blocks every request of the page and of its worker, which inherits the policy. */
 const policy = [
   "default-src 'none'",
@@ -156,7 +174,7 @@ export default defineConfig({
     MACHINES: JSON.stringify(readMachines()),
   },
   plugins: [withoutUnused(), withGuardNames(), contentPolicy()],
-  worker: { format: 'es', plugins: () => [withoutUnused(), withGuardNames()] },
+  worker: { format: 'es', plugins: () => [withoutUnused(), withGuardNames(), withJose()] },
   build: {
     outDir: 'dist/app',
     emptyOutDir: true,

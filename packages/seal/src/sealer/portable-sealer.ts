@@ -1,5 +1,3 @@
-import { compactDecrypt } from 'jose/jwe/compact/decrypt';
-import { CompactEncrypt } from 'jose/jwe/compact/encrypt';
 import { chain } from '../model/maybe-promise.ts';
 import { encodeClaims, type Purpose } from '../token/claims.ts';
 import { TokenRefused } from '../model/errors.ts';
@@ -25,7 +23,11 @@ import {
   type Setup,
 } from './sealer-setup.ts';
 
-/** Implementation with WebCrypto, jose, and the compression streams of the web platform. */
+/**
+ * Implementation with WebCrypto, jose, and the compression streams of the web platform. Loads jose
+ * with the first token: the modules of jose take as long to load as this package, and a process
+ * with the built-in crypto of Node never needs them.
+ */
 export function createPortableSealer(setup: Setup): Sealer {
   const { audience, codec, first, limits } = setup;
   const encoder = new TextEncoder();
@@ -53,6 +55,7 @@ export function createPortableSealer(setup: Setup): Sealer {
         input === undefined
           ? (takeNonce(claims.jti) ?? setup.random(nonceLength))
           : (await hmacPortable(key, input)).subarray(0, nonceLength);
+      const { CompactEncrypt } = await import('jose/jwe/compact/encrypt');
       return new CompactEncrypt(plaintext)
         .setProtectedHeader({ ...toHeader(kid, sid) })
         .setInitializationVector(nonce)
@@ -86,6 +89,7 @@ export function createPortableSealer(setup: Setup): Sealer {
 }
 
 async function decrypt(token: string, key: Uint8Array): Promise<Uint8Array> {
+  const { compactDecrypt } = await import('jose/jwe/compact/decrypt');
   try {
     const { plaintext } = await compactDecrypt(token, key, {
       keyManagementAlgorithms: ['dir'],
