@@ -16,7 +16,7 @@ export function textForPeople(text: string): string {
   if (isPlain(text)) return text;
   return text
     .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(unseen, (found, honest?: string) => honest ?? escaped(found))
+    .replaceAll(unseen(), (found, honest?: string) => honest ?? escaped(found))
     .replaceAll(breaks, '\n\n');
 }
 
@@ -84,14 +84,19 @@ const emojis = [
  */
 const hidden = String.raw`(?![\n\t\u0600-\u0605\u06DD\u0890\u0891\u08E2\u{110BD}\u{110CD}])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}]`;
 
+let unseenPattern: RegExp | undefined;
+
 /**
  * What stays, or a character that nobody sees. A mark after it would combine with the last
- * character of the escape, and is escaped, too.
+ * character of the escape, and is escaped, too. It is made with the first text that needs it,
+ * because its tables take a tenth of the time to import a host.
  */
-const unseen: RegExp = /* @__PURE__ */ new RegExp(
-  `(${[...joiners, ...variants, ...emojis].join('|')})|${hidden}\\p{M}*`,
-  'gu',
-);
+function unseen(): RegExp {
+  return (unseenPattern ??= new RegExp(
+    `(${[...joiners, ...variants, ...emojis].join('|')})|${hidden}\\p{M}*`,
+    'gu',
+  ));
+}
 
 /** More than one empty line. A line of spaces is empty. */
 const breaks: RegExp = /\n(?:[\p{Zs}\t]*\n){2,}/gu;
