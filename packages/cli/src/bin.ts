@@ -31,7 +31,7 @@ process.on('exit', (status) => {
   process.exitCode = 1;
 });
 const stopped = new AbortController();
-const command = commandIn(args);
+const command = await commandIn(args)?.load();
 const { closesWithinMs } = command ?? {};
 const runsUserCode = command !== undefined && loadsUserCode(command, args);
 // Without a handler, Ctrl-C ends the process at once. This must stay so for a command that has

@@ -1,12 +1,9 @@
 import { parseArgs } from 'node:util';
-import { SagaClientError } from '@mcp-saga/client';
-import { textForPeople } from '@mcp-saga/core/program';
-import { didYouMean, nearestName } from '@mcp-saga/core/shared';
-import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
+import { didYouMean, nearestName, textForPeople } from '@mcp-saga/core/shared';
 import { commandIn, commands } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
-import { ownVersion } from './input/own-version.ts';
+import { ownVersion } from './input/own-package.ts';
 import { commonOptions, usage, usageOf } from './usage.ts';
 
 /** Input and output of the command line. */
@@ -41,20 +38,24 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     printError: (text) => given.printError(textForPeople(text)),
   };
   const [first = '--help'] = args;
-  const command = commandIn(args);
+  const listed = commandIn(args);
   const isVersion = first === '--version' || first === '-v';
   const words = args.filter((arg) => arg !== 'help' && !arg.startsWith('-'));
   const isKnown = commands.some(({ name }) => `${name} `.startsWith([...words, ''].join(' ')));
   const isHelp = isKnown && [first, ...args].some((arg) => /^(?:--help|-h|help)$/.test(arg));
-  if (isVersion || (command === undefined && isHelp)) {
+  if (isVersion || (listed === undefined && isHelp)) {
     line.print(isVersion ? ownVersion() : usage());
     return 0;
   }
   const isJson = args.includes('--json');
+  const command = await listed?.load();
+  const help = listed === undefined || command === undefined ? usage() : usageOf(listed, command);
   try {
-    if (command === undefined)
+    if (listed === undefined || command === undefined)
       throw new CliError('usage', unknownCommand(words.length > 0 ? words : args));
-    const report = await run(command, args, line);
+    const parts = parsed(command, args.slice(listed.name.split(' ').length));
+    const isHelped = parts.values['help'] !== undefined;
+    const report = isHelped ? { text: help, json: { help } } : await run(command, parts, line);
     if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
     else if (report.text !== '') line.print(report.text);
     return report.ok === false ? (report.exitCode ?? 1) : 0;
@@ -63,10 +64,9 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     const { aborted } = line.signal;
     // Ctrl-C is the usual end of a server, and no error.
     if (aborted && (servesUntilInterrupted || !isJson)) return 130;
-    const { code, exitCode, message } = described(
+    const { code, exitCode, message } = await described(
       aborted ? new CliError('stopped', 'Stopped.') : error,
     );
-    const help = command === undefined ? usage() : usageOf(command);
     // A server prints each event on one line, the error that ends it included.
     const indent = servesUntilInterrupted ? 0 : 2;
     if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, indent));
@@ -83,10 +83,11 @@ function unknownCommand([first = '', second = '']: readonly string[]): string {
   return `Unknown command '${given}'.${didYouMean(nearestName(given, names))}`;
 }
 
-async function run(command: Command, args: readonly string[], line: CommandLine): Promise<Report> {
-  const { values, positionals } = parsed(command, args.slice(command.name.split(' ').length));
-  if (values['help'] !== undefined)
-    return { text: usageOf(command), json: { help: usageOf(command) } };
+async function run(
+  command: Command,
+  { values, positionals }: Given,
+  line: CommandLine,
+): Promise<Report> {
   const missing = command.parameters[positionals.length];
   if (missing?.endsWith('?') === false) throw new CliError('usage', `Missing: <${missing}>.`);
   const extra = positionals[command.parameters.length];
@@ -104,10 +105,13 @@ async function run(command: Command, args: readonly string[], line: CommandLine)
   });
 }
 
-function parsed(
-  command: Command,
-  args: readonly string[],
-): { readonly values: ValuesOf<CommandOptions>; readonly positionals: readonly string[] } {
+/** Options and arguments of a command. */
+interface Given {
+  readonly values: ValuesOf<CommandOptions>;
+  readonly positionals: readonly string[];
+}
+
+function parsed(command: Command, args: readonly string[]): Given {
   const given = Object.entries({ ...command.options, ...commonOptions });
   const typed = given.map(
     ([name, option]) => [name, { ...option, type: option.value ? 'string' : 'boolean' }] as const,
@@ -130,9 +134,9 @@ const hints: Partial<Readonly<Record<string, string>>> = {
   undecryptable: 'Check the keys, the audience, and that the token is complete.',
 };
 
-function described(
+async function described(
   error: unknown,
-): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
+): Promise<Pick<CliError, 'message' | 'exitCode'> & { readonly code: string }> {
   if (error instanceof CliError) return error;
   const given = Object(error) as Partial<Error> & {
     readonly code: string;
@@ -150,8 +154,11 @@ function described(
     return new CliError('token_refused', `The token does not open (${reason}). ${hint}`);
   if (/^(?:ERR_)?MODULE_NOT_FOUND$/.test(code)) return new CliError('no_file', message);
   if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
+  // Only a command that calls a server has loaded these packages.
+  const { SagaClientError } = await import('@mcp-saga/client');
   if (error instanceof SagaClientError || name === 'CreateError')
     return { code, message, exitCode: 1 };
+  const { ProtocolError, SdkError } = await import('@modelcontextprotocol/client');
   if (error instanceof ProtocolError || error instanceof SdkError)
     return {
       code: 'request_failed',

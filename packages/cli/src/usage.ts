@@ -1,4 +1,4 @@
-import type { Command, CommandOption, CommandOptions } from './model/command.ts';
+import type { Command, CommandOption, CommandOptions, ListedCommand } from './model/command.ts';
 import { commands } from './commands/commands.ts';
 
 /** Options of every command. */
@@ -22,7 +22,10 @@ export function usage(): string {
 }
 
 /** Returns the help of a command. */
-export function usageOf({ name, summary, parameters, options, example }: Command): string {
+export function usageOf(
+  { name, summary }: ListedCommand,
+  { parameters, options, example }: Command,
+): string {
   const given = parameters.map((parameter) => ` <${parameter}>`.replace(/<(.*)\?>/, '[$1]'));
   const rows = Object.entries({ ...options, ...commonOptions });
   return [

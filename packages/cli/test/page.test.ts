@@ -13,7 +13,8 @@ describe('the page of the command line', () => {
     expect(page).toContain(`\`\`\`text\n${usage()}\n\`\`\``);
   });
 
-  it.each(commands)('shows the help of $name', (command) => {
-    expect(page).toContain(`## \`${command.name}\`\n\n\`\`\`text\n${usageOf(command)}\n\`\`\``);
+  it.each(commands)('shows the help of $name', async (listed) => {
+    const help = usageOf(listed, await listed.load());
+    expect(page).toContain(`## \`${listed.name}\`\n\n\`\`\`text\n${help}\n\`\`\``);
   });
 });

@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { commands, loadsUserCode } from '../src/commands/commands.ts';
 import { run } from './command-line.ts';
 
+const loaded = await Promise.all(
+  commands.map(async ({ name, load }) => ({ name, ...(await load()) })),
+);
+
 describe('mcp-saga', () => {
   it('lists its commands', async () => {
     const { code, printed } = await run([]);
@@ -9,7 +13,8 @@ describe('mcp-saga', () => {
     for (const { name } of commands) expect(printed).toContain(`  ${name} `);
   });
 
-  it.each(commands)('$name has a help with an example', async ({ name, options }) => {
+  it.each(commands)('$name has a help with an example', async ({ name, load }) => {
+    const { options } = await load();
     const { code, printed } = await run([...name.split(' '), '--help']);
     expect(code).toBe(0);
     expect(printed).toContain(`Example: `);
@@ -60,7 +65,7 @@ describe('mcp-saga', () => {
       expect(await run(args), args.join(' ')).toMatchObject({ code: 2, printed: '' });
   });
 
-  it.each(commands.filter(({ parameters }) => parameters.some((name) => !name.endsWith('?'))))(
+  it.each(loaded.filter(({ parameters }) => parameters.some((name) => !name.endsWith('?'))))(
     'names the missing argument of $name',
     async ({ name, parameters: [first] }) => {
       const { code, errors } = await run(name.split(' '));
@@ -88,7 +93,7 @@ describe('mcp-saga', () => {
 
   it('declares which commands load code of the user, with which arguments', () => {
     const loading = (...args: readonly string[]): readonly string[] =>
-      commands.filter((command) => loadsUserCode(command, args)).map(({ name }) => name);
+      loaded.filter((command) => loadsUserCode(command, args)).map(({ name }) => name);
     const always = ['dev', 'test', 'crash', 'replay', 'graph'];
     expect(loading('file', '--json')).toEqual(always);
     for (const host of [['--host', 'host.ts'], ['--host=host.ts']])

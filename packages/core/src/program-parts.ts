@@ -93,7 +93,6 @@ export type {
 } from './model/outside.ts';
 export type { FormSchema } from './values/form.ts';
 export { isBlank } from './values/form-content.ts';
-export { lineForPeople, textForPeople } from './values/text-for-people.ts';
 export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory } from './model/history.ts';
 export { engineVersion, type ProgramState } from './model/program-state.ts';

@@ -1,7 +1,7 @@
 /**
  * What packages share with core that run no saga themselves, such as clients, stores, and queues:
- * errors about options, and types of MCP. It loads no part of the engine. Not for users: any
- * release may change it.
+ * errors about options, text for people, and types of MCP. It loads no part of the engine. Not for
+ * users: any release may change it.
  * @module
  */
 export type {
@@ -33,3 +33,4 @@ export {
   nearestName,
   type NamesOf,
 } from './values/unknown-option.ts';
+export { lineForPeople, textForPeople } from './values/text-for-people.ts';

@@ -15,7 +15,6 @@ export {
 } from '@mcp-saga/core';
 export {
   keyText,
-  lineForPeople,
   isAuthoringError,
   isJsonObject,
   isRecord,
@@ -53,6 +52,7 @@ export {
   durationForms,
   millisecondsOf,
   describeUnknownOption,
+  lineForPeople,
   didYouMean,
   nearestName,
   type NamesOf,

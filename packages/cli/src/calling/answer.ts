@@ -1,5 +1,6 @@
 import type { CompletedStep, ElicitationParams, FormField, SagaStep } from '@mcp-saga/client';
-import { textForPeople, isRecord } from '@mcp-saga/core/program';
+import { isRecord } from '@mcp-saga/core/program';
+import { textForPeople } from '@mcp-saga/core/shared';
 import type { CommandIo } from '../model/command.ts';
 import { fitted, toValue } from '../input/assignments.ts';
 import { CliError } from '../model/errors.ts';

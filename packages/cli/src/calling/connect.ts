@@ -4,7 +4,7 @@ import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelconte
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { CommandIo, ValuesOf } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
-import { ownVersion } from '../input/own-version.ts';
+import { ownVersion } from '../input/own-package.ts';
 
 /** Options that name a server. */
 export const serverOptions = {

@@ -1,4 +1,4 @@
-import { lineForPeople } from '@mcp-saga/core/program';
+import { lineForPeople } from '@mcp-saga/core/shared';
 import type { Chart } from '@mcp-saga/xstate/internal';
 import type { Point } from './boxes.ts';
 import { chartStyle } from './chart-style.ts';

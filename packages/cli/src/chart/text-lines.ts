@@ -1,4 +1,4 @@
-import { textForPeople } from '@mcp-saga/core/program';
+import { textForPeople } from '@mcp-saga/core/shared';
 
 /**
  * Width of a character at size 1, for the sans-serif fonts of browsers. A little too wide is better

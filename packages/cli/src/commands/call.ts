@@ -8,8 +8,6 @@ import { serverOptions, withServer } from '../calling/connect.ts';
 import { readAssignments, readObject } from '../input/assignments.ts';
 
 export const call: Command = defineCommand({
-  name: 'call',
-  summary: 'calls a tool of any MCP server, and answers its questions',
   parameters: ['tool'],
   options: {
     ...serverOptions,

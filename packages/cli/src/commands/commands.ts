@@ -1,32 +1,75 @@
-import type { Command } from '../model/command.ts';
-import { call } from './call.ts';
-import { dev } from './dev.ts';
-import { doctor } from './doctor.ts';
-import { crashes, test } from './test-and-crash.ts';
-import { graph } from './graph.ts';
-import { inspect } from './inspect.ts';
-import { checkKeys, newKey, rotateKeys } from './keys.ts';
-import { newProject } from './new.ts';
-import { replay } from './replay.ts';
+import type { Command, ListedCommand } from '../model/command.ts';
 
-/** All commands, in the order of the help. */
-export const commands: readonly Command[] = [
-  newProject,
-  dev,
-  call,
-  inspect,
-  doctor,
-  newKey,
-  rotateKeys,
-  checkKeys,
-  test,
-  crashes,
-  replay,
-  graph,
+/**
+ * All commands, in the order of the help. Only the command that runs is loaded, with the packages
+ * that it needs: all of them would take half a second.
+ */
+export const commands: readonly ListedCommand[] = [
+  {
+    name: 'new',
+    summary: 'creates a project from a template, and asks for missing options',
+    load: async () => (await import('./new.ts')).newProject,
+  },
+  {
+    name: 'dev',
+    summary: 'serves the sagas of a file over MCP and as a page, and reloads changed code',
+    load: async () => (await import('./dev.ts')).dev,
+  },
+  {
+    name: 'call',
+    summary: 'calls a tool of any MCP server, and answers its questions',
+    load: async () => (await import('./call.ts')).call,
+  },
+  {
+    name: 'inspect',
+    summary:
+      'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',
+    load: async () => (await import('./inspect.ts')).inspect,
+  },
+  {
+    name: 'doctor',
+    summary: 'checks keys, a running server, its clock, its clients, its store, and old versions',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'keys new',
+    summary: 'prints a new key for SAGA_KEYS',
+    load: async () => (await import('./keys.ts')).newKey,
+  },
+  {
+    name: 'keys rotate',
+    summary: 'prints SAGA_KEYS for the next phase of a rotation',
+    load: async () => (await import('./keys.ts')).rotateKeys,
+  },
+  {
+    name: 'keys check',
+    summary: 'finds weak, duplicate, malformed, and published keys',
+    load: async () => (await import('./keys.ts')).checkKeys,
+  },
+  {
+    name: 'test',
+    summary: 'tries every crash, failure, refusal, and fork of the sagas or scripts in a file',
+    load: async () => (await import('./test-and-crash.ts')).test,
+  },
+  {
+    name: 'crash',
+    summary: 'kills the process before and after each effect of the sagas or scripts in a file',
+    load: async () => (await import('./test-and-crash.ts')).crashes,
+  },
+  {
+    name: 'replay',
+    summary: 'replays recordings with the current code',
+    load: async () => (await import('./replay.ts')).replay,
+  },
+  {
+    name: 'graph',
+    summary: 'draws a machine, or one run of a saga, as Mermaid or SVG',
+    load: async () => (await import('./graph.ts')).graph,
+  },
 ];
 
 /** Finds the command that the first words of the command line name. */
-export function commandIn(args: readonly string[]): Command | undefined {
+export function commandIn(args: readonly string[]): ListedCommand | undefined {
   return commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
 }
 

@@ -11,8 +11,6 @@ import { sayError, type Say } from '../serving/turn-log.ts';
 import { secured } from '../studio/answer-studio.ts';
 
 export const dev: Command = defineCommand({
-  name: 'dev',
-  summary: 'serves the sagas of a file over MCP and as a page, and reloads changed code',
   parameters: ['file'],
   options: {
     port: { short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' },

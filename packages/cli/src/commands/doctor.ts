@@ -18,8 +18,6 @@ const answerTimeoutMs = 5_000;
 type Check = Readonly<Record<'name' | 'text', string> & { ok: boolean }>;
 
 export const doctor: Command = defineCommand({
-  name: 'doctor',
-  summary: 'checks keys, a running server, its clock, its clients, its store, and old versions',
   parameters: [],
   options: {
     ...serverOptions,

@@ -15,8 +15,6 @@ type Drawing = Pick<SagaRun, 'toMermaid' | 'toSvg'>;
 const isDrawn = (value: unknown) => isMachine(value) || isSaga(value) || isScript(value);
 
 export const graph: Command = defineCommand({
-  name: 'graph',
-  summary: 'draws a machine, or one run of a saga, as Mermaid or SVG',
   parameters: ['file'],
   options: {
     export: { short: 'e', value: 'NAME', help: 'export to draw (default: the only one)' },

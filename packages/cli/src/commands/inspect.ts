@@ -12,9 +12,6 @@ import { loadHosts, type GivenOptions } from '../input/load-sagas.ts';
 import { findKeys, keyOptions, readKeys } from '../input/read-keys.ts';
 
 export const inspect: Command = defineCommand({
-  name: 'inspect',
-  summary:
-    'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',
   parameters: ['token'],
   options: {
     host: {

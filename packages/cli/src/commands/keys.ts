@@ -10,8 +10,6 @@ import { keyOptions, readKeys } from '../input/read-keys.ts';
 const production = { environment: 'production' };
 
 export const newKey: Command = defineCommand({
-  name: 'keys new',
-  summary: 'prints a new key for SAGA_KEYS',
   parameters: ['id?'],
   options: {},
   example: 'mcp-saga keys new k1',
@@ -28,8 +26,6 @@ const phases = {
 } as const;
 
 export const rotateKeys: Command = defineCommand({
-  name: 'keys rotate',
-  summary: 'prints SAGA_KEYS for the next phase of a rotation',
   parameters: [],
   options: {
     phase: {
@@ -79,8 +75,6 @@ export const rotateKeys: Command = defineCommand({
 });
 
 export const checkKeys: Command = defineCommand({
-  name: 'keys check',
-  summary: 'finds weak, duplicate, malformed, and published keys',
   parameters: [],
   options: keyOptions,
   example: 'mcp-saga keys check --env-file .env',

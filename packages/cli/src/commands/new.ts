@@ -4,8 +4,6 @@ import { CliError } from '../model/errors.ts';
 
 /** `mcp-saga new`: the same as `npm create mcp-saga`. */
 export const newProject: Command = defineCommand({
-  name: 'new',
-  summary: 'creates a project from a template, and asks for missing options',
   parameters: ['dir?'],
   options: {
     template: {

@@ -6,8 +6,6 @@ import { isSaga } from '../input/module-exports.ts';
 import { judged, verdictOf } from './verdicts.ts';
 
 export const replay: Command = defineCommand({
-  name: 'replay',
-  summary: 'replays recordings with the current code',
   parameters: ['recordings'],
   options: { sagas: { short: 's', value: 'FILE', help: 'module that exports the sagas' } },
   example: "mcp-saga replay 'recordings/*.json' --sagas sagas/index.ts",

@@ -19,12 +19,9 @@ const all = { ...crash, fail: failEverywhere, refuse: refuseEverywhere, fork: fo
 type Explorers = Partial<typeof all>;
 const isTried = (value: unknown) => isScript(value) || isSaga(value);
 
-const exploring = (
-  explorers: Explorers,
-  help: Pick<Command, 'name' | 'summary' | 'example'>,
-): Command =>
+const exploring = (explorers: Explorers, example: string): Command =>
   defineCommand({
-    ...help,
+    example,
     runsUserCode: true,
     parameters: ['file'],
     options: {
@@ -79,17 +76,9 @@ const exploring = (
     },
   });
 
-export const test: Command = exploring(all, {
-  name: 'test',
-  summary: 'tries every crash, failure, refusal, and fork of the sagas or scripts in a file',
-  example: 'mcp-saga test sagas/refund.ts --harmless mail',
-});
+export const test: Command = exploring(all, 'mcp-saga test sagas/refund.ts --harmless mail');
 
-export const crashes: Command = exploring(crash, {
-  name: 'crash',
-  summary: 'kills the process before and after each effect of the sagas or scripts in a file',
-  example: 'mcp-saga crash sagas/refund.ts',
-});
+export const crashes: Command = exploring(crash, 'mcp-saga crash sagas/refund.ts');
 
 /** One line of the report. */
 type Row = Readonly<{

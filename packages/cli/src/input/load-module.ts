@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { register as registerRequire } from 'tsx/cjs/api';
-import { register } from 'tsx/esm/api';
+import type { register as registerRequire } from 'tsx/cjs/api';
+import type { register } from 'tsx/esm/api';
 import { CliError } from '../model/errors.ts';
 
 type Module = Readonly<Record<string, unknown>>;
@@ -14,14 +14,24 @@ type Module = Readonly<Record<string, unknown>>;
  */
 export async function loadModule(file: string): Promise<Module> {
   const { href } = urlOf(file);
-  const endRequire = registerRequire();
-  const endImport = register();
+  const tsx = await loadTsx();
+  const endRequire = tsx.registerRequire();
+  const endImport = tsx.register();
   try {
     return namesIn((await import(href)) as Module);
   } finally {
     endRequire();
     await endImport();
   }
+}
+
+/** Loads tsx, which brings a compiler: a command without a module of the user does not need it. */
+async function loadTsx(): Promise<{
+  readonly register: typeof register;
+  readonly registerRequire: typeof registerRequire;
+}> {
+  const [forImport, forRequire] = [await import('tsx/esm/api'), await import('tsx/cjs/api')];
+  return { register: forImport.register, registerRequire: forRequire.register };
 }
 
 /** Imports a package that is installed for a file. */
@@ -60,10 +70,11 @@ export async function loadAnew(
   // Each namespace is a separate module graph. It stays registered for imports at run time.
   const namespace = randomUUID();
   const { cache } = createRequire(href);
+  const tsx = await loadTsx();
   // Node resolves a required file to a cached module of an earlier namespace.
   for (const path of Object.keys(cache)) if (path.includes('?namespace=')) delete cache[path];
-  const { require } = registerRequire({ namespace });
-  const { import: load } = register({ namespace, onImport });
+  const { require } = tsx.registerRequire({ namespace });
+  const { import: load } = tsx.register({ namespace, onImport });
   const module = (await load(href, href)) as Module;
   for (const path of Object.keys(cache))
     if (isAbsolute(path) && path.includes(namespace))

@@ -50,11 +50,16 @@ export type ValuesOf<O extends CommandOptions> = {
     : boolean | undefined;
 };
 
-/** Command of the command line. */
-export interface Command<O extends CommandOptions = CommandOptions> {
+/** Command in the help. Its code is loaded when it is named. */
+export interface ListedCommand {
   /** One word, or two: `keys new`. */
   readonly name: string;
   readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** Command of the command line. */
+export interface Command<O extends CommandOptions = CommandOptions> {
   /** Names of the arguments; a name that ends with `?` is optional. */
   readonly parameters: readonly string[];
   readonly options: O;

@@ -8,8 +8,7 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { toJsonSchema } from '@mcp-saga/core/program';
 import type { Program } from '@mcp-saga/server';
 import { formOf, simplestContent } from '@mcp-saga/testing/internal';
-
-const engine = new URL('../../page/engine.js', import.meta.url);
+import { ownFile } from '../input/own-package.ts';
 
 /** Module whose sagas and scripts a page can run. */
 export interface PlayedModule {
@@ -91,7 +90,7 @@ export class DevPlayground {
   #start(id: string, file: string): Worker {
     this.#folder = packageOf(dirname(file)) ?? dirname(file);
     const workerData = { file, folder: this.#folder, copies: join(this.#folder, this.#copies) };
-    const worker = new Worker(engine, { workerData });
+    const worker = new Worker(ownFile('page/engine.js'), { workerData });
     this.#engines.set(id, worker);
     worker.once('exit', () => this.#engines.get(id) === worker && this.#engines.delete(id));
     worker.on('error', (error: unknown) => process.stderr.write(`${inspect(error)}\n`));

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { ownFile } from '../input/own-package.ts';
 import type { StudioState } from './seen-turns.ts';
-
-const page = new URL('../../page/', import.meta.url);
 
 /** Types of the files of the pages. */
 const types: Readonly<Record<string, string>> = {
@@ -55,7 +54,7 @@ export async function answerStudio(
 /** Responds with a file of the pages. */
 export async function pageFile(file: string, extension: string = 'html'): Promise<Response> {
   try {
-    return new Response(await readFile(new URL(file, page)), {
+    return new Response(await readFile(ownFile(`page/${file}`)), {
       headers: { ...headers, 'content-type': `${types[extension]}; charset=utf-8` },
     });
   } catch {

@@ -1,4 +1,4 @@
-import { textForPeople } from '@mcp-saga/core/program';
+import { textForPeople } from '@mcp-saga/core/shared';
 import type { EnumField, FormField } from '@mcp-saga/client';
 
 /** Allowed value of a field, with its label. */

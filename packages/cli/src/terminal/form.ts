@@ -1,4 +1,4 @@
-import { textForPeople } from '@mcp-saga/core/program';
+import { textForPeople } from '@mcp-saga/core/shared';
 import type { ElicitationResult, FormElicitation, FormField } from '@mcp-saga/client';
 import { askField, type FieldValue } from './field.ts';
 import type { Terminal } from './prompter.ts';

@@ -1,4 +1,4 @@
-import { textForPeople } from '@mcp-saga/core/program';
+import { textForPeople } from '@mcp-saga/core/shared';
 import { confirm, log, select, text } from '@clack/prompts';
 import type {
   CompletedStep,

@@ -1,6 +1,6 @@
 import type { Json } from '@mcp-saga/core';
-import { textForPeople, type FormSchema } from '@mcp-saga/core/program';
-import type { FormField, TextField } from '@mcp-saga/core/shared';
+import type { FormSchema } from '@mcp-saga/core/program';
+import { textForPeople, type FormField, type TextField } from '@mcp-saga/core/shared';
 import type { PageWords } from '../model/page-words.ts';
 import { fill, html, ofData, type Html } from './page.ts';
 

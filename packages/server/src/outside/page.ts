@@ -1,4 +1,4 @@
-import { textForPeople } from '@mcp-saga/core/program';
+import { textForPeople } from '@mcp-saga/core/shared';
 import type { PageWords } from '../model/page-words.ts';
 import type { PageSettings } from '../settings/page-settings.ts';
 

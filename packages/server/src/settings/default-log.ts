@@ -3,11 +3,11 @@ import {
   changedQuestion,
   errorLink,
   isAuthoringError,
-  lineForPeople,
   linkOf,
   withoutLink,
   withoutKeys,
 } from '@mcp-saga/core/program';
+import { lineForPeople } from '@mcp-saga/core/shared';
 import { SagaHostError } from '../wire/errors.ts';
 import { moreMayHaveRun, splitUncompensated } from '../wire/interrupted-turn.ts';
 import type { HostHooks } from '../model/hooks.ts';

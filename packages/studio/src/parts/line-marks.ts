@@ -1,4 +1,4 @@
-import { lineForPeople } from '@mcp-saga/core/program';
+import { lineForPeople } from '@mcp-saga/core/shared';
 import { StateEffect, StateField, type StateEffectType, type EditorState } from '@codemirror/state';
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
 import type { EventLooks } from '@mcp-saga/testing/internal';

@@ -1,4 +1,4 @@
-import { lineForPeople, textForPeople } from '@mcp-saga/core/program';
+import { lineForPeople, textForPeople } from '@mcp-saga/core/shared';
 import type { Field } from '@mcp-saga/testing/internal';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';

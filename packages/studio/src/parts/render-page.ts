@@ -1,4 +1,4 @@
-import { lineForPeople, textForPeople } from '@mcp-saga/core/program';
+import { lineForPeople, textForPeople } from '@mcp-saga/core/shared';
 import { options, render, type ComponentChild } from 'preact';
 
 /** Attributes that a person reads or hears. Others, such as `value`, are for the program. */
