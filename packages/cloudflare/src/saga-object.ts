@@ -1,8 +1,10 @@
 import type { QueueMessage } from '@mcp-saga/server/stores';
 import { Entries, type DurableObjectStateLike } from './object-storage.ts';
 import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
-import * as storedEntries from './stored-entries.ts';
-import * as storedLists from './stored-lists.ts';
+import type * as storedEntries from './stored-entries.ts';
+import type * as storedLists from './stored-lists.ts';
+import { readEntry, removeEntry, writeEntry } from './stored-entries.ts';
+import { appendValue, closeList, discardValues, listValues } from './stored-lists.ts';
 import { countBytes } from './stored-bytes.ts';
 import { WakeMessage } from './wake-message.ts';
 
@@ -35,6 +37,8 @@ type StoreMethods = typeof storedEntries &
     WakeMessage,
     'send' | 'remove' | 'wake'
   >;
+
+type StoreMethod = (entries: Entries, ...args: never[]) => unknown;
 
 const optionNames: NamesOf<SagaObjectOptions<never>> = { deliver: true, onError: true };
 
@@ -81,15 +85,20 @@ export function createSagaObject<Env = unknown>(
     readonly #storage: DurableObjectStateLike['storage'];
     readonly #env: Env;
     readonly #waiting = new WakeMessage();
-    readonly #methods: { readonly [name: string]: (entries: Entries, ...args: never[]) => unknown };
+    readonly #methods: { readonly [name: string]: StoreMethod };
 
     constructor({ storage }: DurableObjectStateLike, env: Env) {
       this.#storage = storage;
       this.#env = env;
       const waiting = this.#waiting;
       this.#methods = {
-        ...storedEntries,
-        ...storedLists,
+        readEntry,
+        removeEntry,
+        writeEntry,
+        appendValue,
+        closeList,
+        discardValues,
+        listValues,
         countBytes,
         send: (entries, ...args: Parameters<ObjectMethods['send']>) => {
           if (deliver === undefined)
@@ -98,7 +107,7 @@ export function createSagaObject<Env = unknown>(
         },
         remove: (entries) => waiting.remove(entries),
         wake: (entries) => waiting.wake(entries),
-      };
+      } satisfies { readonly [Name in keyof StoreMethods]: StoreMethod };
     }
 
     async fetch(request: Request): Promise<Response> {

@@ -1,7 +1,7 @@
 /**
- * Effects of any kind. Each kind is one file in `kinds` and one line in `table.ts`: its
- * specification, and an `Effect` that says how it is asked, run, or read. The functions here know
- * no kind: they look the effect up.
+ * Effects of any kind. Each kind is one file in `kinds`, with its specification, and an `Effect`
+ * that says how it is asked, run, or read. It has one line in `table.ts`, and a name in the object
+ * below. The functions here know no kind: they look the effect up.
  *
  * A command carries its specification, and no result. `outcomeOf` makes what the body receives
  * from the entry of the journal, the same in the first run and in each replay. `fingerprintOf` is
@@ -28,7 +28,24 @@ import {
 import { fingerprint, fingerprintOfPart } from '../values/fingerprint.ts';
 import type { Effect } from './parts/effect.ts';
 
-import * as table from './table.ts';
+import type * as table from './table.ts';
+import {
+  call,
+  checkpoint,
+  elicit,
+  elicitUrl,
+  info,
+  now,
+  open,
+  poll,
+  random,
+  roots,
+  sample,
+  sleep,
+  step,
+  stepKey,
+  uuid,
+} from './table.ts';
 
 type SpecOf<E> = E extends Effect<infer S> ? S : never;
 
@@ -37,8 +54,25 @@ export type EffectSpec = SpecOf<(typeof table)[keyof typeof table]>;
 /** Everything that a saga can yield. */
 export type CommandSpec = EffectSpec | ControlSpec;
 
-// A plain object: a lookup in a module namespace takes several times as long.
-const effects: { readonly [K in EffectSpec['kind']]: Effect<never> } = { ...table };
+// A plain object: a lookup in a module namespace takes several times as long. It names the effects,
+// because bundlers keep whatever a spread namespace refers to.
+const effects: { readonly [K in EffectSpec['kind']]: Effect<never> } = {
+  call,
+  checkpoint,
+  elicit,
+  elicitUrl,
+  info,
+  now,
+  open,
+  poll,
+  random,
+  roots,
+  sample,
+  sleep,
+  step,
+  stepKey,
+  uuid,
+};
 
 /** `true` for an effect, `false` for a command that steers the body. */
 export function hasDescriptor(spec: CommandSpec): spec is EffectSpec {
