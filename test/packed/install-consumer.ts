@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { cache, type Tarball } from './pack.ts';
 import { run } from './run.ts';
 
+/** Environment variable with the folder of a consumer, for a process that need not install it. */
+export const consumerFolder = 'PACKED_CONSUMER';
+
 /** What the consumer has besides. */
 const peers = {
   '@modelcontextprotocol/client': '2.4.0',
@@ -29,6 +32,8 @@ const peers = {
  * @returns its folder
  */
 export async function installConsumer(tarballs: readonly Tarball[]): Promise<string> {
+  const installed = process.env[consumerFolder];
+  if (installed !== undefined) return installed;
   const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-consumer-'));
   await cp(fileURLToPath(new URL('consumer', import.meta.url)), join(folder, 'src'), {
     recursive: true,

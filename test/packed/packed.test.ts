@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import { checkPackage, createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
 import { generateKey } from '@mcp-saga/server';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import ts from 'typescript-5';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../docs/markdown.ts';
 import { findChromium } from '../support/find-chromium.ts';
@@ -15,7 +16,8 @@ import { describeWith } from '../support/describe-with.ts';
 import { bundleSize } from './bundle-size.ts';
 import { compileProjects } from './compile-projects.ts';
 import { callFirstTool } from './first-tool.ts';
-import { installConsumer } from './install-consumer.ts';
+import { consumerFolder, installConsumer } from './install-consumer.ts';
+import { loadedModules, mostLoaded } from './loaded-modules.ts';
 import { pack, type Tarball } from './pack.ts';
 import { run } from './run.ts';
 
@@ -43,7 +45,6 @@ const beside: { readonly [name: string]: RegExp } = {
   // The pages that errors name.
   server: /^(?:skills\/|docs\/reference\/(?:errors|troubleshooting)\.md$)/,
 };
-// Long enough for a Node, or what the consumer has besides, to be downloaded.
 
 /**
  * Bytes, gzip, that each package may add to the bundle of a worker. It has the SDK (148 kB), XState
@@ -68,7 +69,7 @@ beforeAll(async () => {
   consumer = await installConsumer(tarballs);
 });
 afterAll(async () => {
-  await rm(consumer, { recursive: true });
+  if (process.env[consumerFolder] === undefined) await rm(consumer, { recursive: true });
 });
 
 /** The name on npm. */
@@ -90,6 +91,44 @@ function tarballOf(name: string): Tarball {
 /** Reads the contents of a tarball. */
 function contentOf(name: string): Package {
   return createPackageFromTarballData(tarballOf(name).data);
+}
+
+/** The modules in a tarball, and what refers to them. */
+interface Built {
+  readonly files: readonly string[];
+  /** Modules of `exports` and `bin`. */
+  readonly entries: readonly string[];
+  readonly modules: readonly string[];
+  readonly text: (file: string) => string;
+}
+
+function builtOf(name: string): Built {
+  const content = contentOf(name);
+  const folder = `/node_modules/${fullName(name)}/`;
+  const files = content.listFiles().map((file) => file.slice(folder.length));
+  const text = (file: string): string => content.readFile(folder + file);
+  const { exports, bin } = JSON.parse(text('package.json')) as {
+    readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+    readonly bin?: string | Readonly<Record<string, string>>;
+  };
+  const named = Object.values(exports).map((entry) =>
+    typeof entry === 'string' ? entry : entry.default,
+  );
+  const commands = typeof bin === 'string' ? [bin] : Object.values(bin ?? {});
+  return {
+    files,
+    entries: [...named, ...commands]
+      .map((path) => posix.normalize(path))
+      .filter((file) => file.endsWith('.js')),
+    modules: files.filter((file) => /^dist\/.*\.js$/.test(file)).toSorted(),
+    text,
+  };
+}
+
+/** Paths of the sources of a built file. */
+function sourcesOf(file: string, text: (file: string) => string): readonly string[] {
+  const { sources } = JSON.parse(text(`${file}.map`)) as { readonly sources: readonly string[] };
+  return sources.map((source) => posix.join(posix.dirname(file), source));
 }
 
 it('every package is packed', () => {
@@ -118,11 +157,45 @@ describe.each(names)('the package %s as it is published', (name) => {
     const ofTests = /(?:^|\/)(?:test|tests|fixtures)\/|\.(?:test|spec)\./;
     const others = files.filter((file) => beside[name]?.test(file) !== true);
     expect(others.filter((file) => !allowed.test(file) || ofTests.test(file))).toEqual([]);
-    // The build output of a deleted source is not packed.
-    const built = files.filter((file) => /^dist\/.*\.js$/.test(file));
-    expect(built.map((file) => file.replace(/^dist(.*)\.js$/, 'src$1.ts')).toSorted()).toEqual(
-      files.filter((file) => file.startsWith('src/')).toSorted(),
-    );
+    // No output of a deleted source is packed.
+    const declared = files.filter((file) => /^dist\/.*\.d\.ts$/.test(file));
+    expect(
+      declared.map((file) => file.replace(/^dist(.*)\.d\.ts$/, 'src$1.ts')).toSorted(),
+    ).toEqual(files.filter((file) => file.startsWith('src/')).toSorted());
+  });
+
+  it('contains the modules that its entries import, and no other', () => {
+    const { entries, modules, text } = builtOf(name);
+    const reached = new Set<string>();
+    const reach = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      for (const { fileName } of ts.preProcessFile(text(file)).importedFiles)
+        if (fileName.startsWith('.')) reach(posix.join(posix.dirname(file), fileName));
+    };
+    for (const entry of entries) reach(entry);
+    expect([...reached].toSorted()).toEqual(modules);
+  });
+
+  it('maps each module and declaration to sources that it contains', () => {
+    const { files, text } = builtOf(name);
+    const built = files.filter((file) => /^dist\/.*\.(?:js|d\.ts)$/.test(file));
+    for (const file of built) {
+      expect(text(file), file).toContain(`//# sourceMappingURL=${basename(file)}.map`);
+      const sources = sourcesOf(file, text);
+      expect(
+        sources.filter((source) => !files.includes(source)),
+        file,
+      ).toEqual([]);
+      expect(sources.filter((source) => !source.startsWith('src/'))).toEqual([]);
+    }
+  });
+
+  // A class or a variable of a module would exist twice in a process otherwise.
+  it('contains the code of each source once', () => {
+    const { modules, text } = builtOf(name);
+    const sources = modules.flatMap((file) => sourcesOf(file, text));
+    expect(sources.toSorted()).toEqual([...new Set(sources)].toSorted());
   });
 
   it('depends on released versions', () => {
@@ -235,6 +308,17 @@ describe.concurrent('a project with the packed packages', () => {
   );
 });
 
+describe.each(Object.keys(mostLoaded))('a process that starts with %s', (start) => {
+  it('loads few modules, of few packages', async () => {
+    const loaded = await loadedModules(consumer, start);
+    const most = mostLoaded[start]!;
+    expect(loaded).toEqual({ ...most, bytes: expect.any(Number) });
+    expect(loaded.bytes).toBeLessThan(most.bytes);
+    // A limit far above holds nothing: lower it.
+    expect(loaded.bytes).toBeGreaterThan(most.bytes * 0.9);
+  });
+});
+
 describe('the first tool of the documentation', () => {
   it.each(['typescript-5', 'typescript-6', 'typescript'])(
     'compiles with the output of `tsc --init`, three lines, and %s',
@@ -343,6 +427,20 @@ it('a bundle for browsers cannot import the entry that reads files', async () =>
 
 describe('the bundle of a worker', () => {
   const size = (code: string): Promise<number> => bundleSize(join(consumer, 'src'), code);
+
+  // A bundler drops what it sees to have no effect, and each package is one module, or a few.
+  it.each([
+    ['memoryStore', '@mcp-saga/server', 2_700],
+    ['standardWebhook', '@mcp-saga/server', 1_750],
+    ['step', '@mcp-saga/server', 4_250],
+    ['generateKey', '@mcp-saga/seal', 1_250],
+    ['isRecord', '@mcp-saga/core/program', 120],
+    ['toMermaid', '@mcp-saga/xstate', 20_500],
+  ])('contains no more of the engine than %s of %s needs', async (name, from, limit) => {
+    const bytes = await size(`export { ${name} } from '${from}'`);
+    expect(bytes).toBeLessThan(limit);
+    expect(bytes).toBeGreaterThan(limit * 0.85);
+  });
 
   it('[P1] contains no more of mcp-saga than its limit', async () => {
     const [sdk, server, withXState, machine, client, redis, sql, cloudflare, api, tracing] =

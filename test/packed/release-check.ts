@@ -1,7 +1,7 @@
 /**
- * Checks a release: packs every package, tests the tarballs (`packed.test.ts`), installs them as
- * users do, runs the first tool, and makes, compiles, tests, starts, and calls a project of each
- * template.
+ * Checks a release: packs every package, prints what a process loads of them, tests the tarballs
+ * (`packed.test.ts`), installs them as users do, runs the first tool, and makes, compiles, tests,
+ * starts, and calls a project of each template.
  *
  * `pnpm release:check --public` also refuses a release without the addresses of the project.
  */
@@ -15,6 +15,8 @@ import { parseArgs } from 'node:util';
 import { bun } from '../runtimes/runtime.ts';
 import { root } from '../support/command.ts';
 import { callFirstTool } from './first-tool.ts';
+import { consumerFolder, installConsumer } from './install-consumer.ts';
+import { loadedModules, mostLoaded } from './loaded-modules.ts';
 import { manifestIn, serveTarballs } from './local-registry.ts';
 import { cache, pack, packedFolder, tarballFolder } from './pack.ts';
 import { run } from './run.ts';
@@ -37,6 +39,11 @@ if (values.public) {
     if (repository === undefined)
       throw new Error(`The tarball of ${name} does not say where its source is.`);
 }
+const consumer = await report('install all packages', () => installConsumer(tarballs));
+for (const start of Object.keys(mostLoaded)) {
+  const { modules, bytes } = await loadedModules(consumer, start);
+  console.log(`${start}: loads ${modules} modules, ${(bytes / 1000).toFixed(1)} kB`);
+}
 const registry = await serveTarballs(tarballs);
 try {
   // The tests compile most of the time, and installations wait: together they take as long as the
@@ -44,6 +51,7 @@ try {
   await Promise.all([testTarballs(), checkInstallations()]);
 } finally {
   registry.stop();
+  await rm(consumer, { recursive: true });
 }
 
 /**
@@ -74,7 +82,7 @@ async function testTarballs(): Promise<void> {
   const tests = spawn(process.execPath, [vitest, 'run', '--project', 'packed'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, [tarballFolder]: packedFolder },
+    env: { ...process.env, [tarballFolder]: packedFolder, [consumerFolder]: consumer },
   });
   const [code] = (await once(tests, 'exit')) as [number | null];
   if (code !== 0) throw new Error('The packages do not pass their tests.');

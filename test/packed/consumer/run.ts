@@ -3,7 +3,13 @@ import sagaRules from '@mcp-saga/eslint-plugin';
 import { alarmQueue, createSagaObject, durableObjectStore } from '@mcp-saga/cloudflare';
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { postgresMigrations, sqliteMigrations } from '@mcp-saga/sql';
+import * as core from '@mcp-saga/core';
+import * as seal from '@mcp-saga/seal';
+import * as main from '@mcp-saga/server';
 import { createSagaHost, generateKey, type SagaHost, type SagaTelemetry } from '@mcp-saga/server';
+import * as internal from '@mcp-saga/server/internal';
+import * as served from '@mcp-saga/server/serve';
+import * as stores from '@mcp-saga/server/stores';
 import { pgBossQueue, qstashQueue, sqsQueue } from '@mcp-saga/queues';
 import { bullmqQueue, redisStore } from '@mcp-saga/redis';
 import { sagaProperty } from '@mcp-saga/testing/fast-check';
@@ -14,7 +20,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eraseAll } from './call.ts';
-import served, { erase } from './erase.ts';
+import eraser, { erase } from './erase.ts';
 import { eraseByMachine } from './machine.ts';
 import { testErase } from './tested.ts';
 import { sealAndOpen } from './token.ts';
@@ -26,7 +32,7 @@ const erased = [{ type: 'text', text: 'Erased.' }];
 async function overHttp(): Promise<void> {
   const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
-    served.fetch(new Request(url, init));
+    eraser.fetch(new Request(url, init));
   await client.connect(
     new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }),
   );
@@ -96,7 +102,37 @@ async function underTrace(): Promise<void> {
   await byMachine(openTelemetry());
 }
 
-await Promise.all([overHttp(), inSession(), byMachine(), seals(), underTrace()]);
+/** Each class and each state exists once, by whichever entry it is imported. */
+async function onceInAllEntries(): Promise<void> {
+  const entries = [core, seal, main, internal, served, stores];
+  for (const one of entries)
+    for (const [name, value] of Object.entries(one))
+      for (const other of entries) {
+        const { [name]: same = value } = other as Readonly<Record<string, unknown>>;
+        assert.equal(same, value, name);
+      }
+  const host = internal.hostOf({ sagas: [erase], keys: generateKey(), name: 'disk' });
+  assert(
+    internal.givenOptions.has(
+      createSagaHost({ sagas: [erase], keys: generateKey(), name: 'disk' }),
+    ),
+  );
+  await assert.rejects(host.start('unknown', {}), main.SagaHostError);
+  await assert.rejects(host.resume('no token'), seal.TokenRefused);
+  assert.throws(
+    () => internal.hostOf({ sagas: [erase], keys: 'bad', name: 'disk' }),
+    seal.SealError,
+  );
+}
+
+await Promise.all([
+  overHttp(),
+  inSession(),
+  byMachine(),
+  seals(),
+  underTrace(),
+  onceInAllEntries(),
+]);
 assert.equal(typeof createSagaObject().prototype.alarm, 'function');
 assert.equal(await testErase(), 'Erased.');
 assert.equal(sagaRules.meta.name, '@mcp-saga/eslint-plugin');
