@@ -1,5 +1,5 @@
 /**
- * Checks a release: packs every package, prints what a process loads of them, tests the tarballs
+ * Checks a release: packs every package, prints what a process loads of them and what its start costs, tests the tarballs
  * (`packed.test.ts`), installs them as users do, runs the first tool, and makes, compiles, tests,
  * starts, and calls a project of each template.
  *
@@ -20,6 +20,7 @@ import { loadedModules, mostLoaded } from './loaded-modules.ts';
 import { manifestIn, serveTarballs } from './local-registry.ts';
 import { cache, pack, packedFolder, tarballFolder } from './pack.ts';
 import { run } from './run.ts';
+import { startCosts } from './start-cost.ts';
 import { callTools, checkTypes, createProjects } from './template-projects.ts';
 
 /** Dependencies of the first tool that are not packed here. */
@@ -44,6 +45,8 @@ for (const start of Object.keys(mostLoaded)) {
   const { modules, bytes } = await loadedModules(consumer, start);
   console.log(`${start}: loads ${modules} modules, ${(bytes / 1000).toFixed(1)} kB`);
 }
+for (const [start, ms] of await startCosts(consumer))
+  console.log(`${start}: ${ms.toFixed(1)} ms of processor time`);
 const registry = await serveTarballs(tarballs);
 try {
   // The tests compile most of the time, and installations wait: together they take as long as the
