@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { all, each, step, type Steps } from '../src/index.ts';
 import { completed, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
-import { continuesAtCommits, World } from './support/world.ts';
+import { continuesAtCommits, World, type RuntimeMembers } from './support/world.ts';
 import type { CommitPoint } from '../src/model/outcome.ts';
 
 const kinds = ['each with a limit', 'all (control)'] as const;
@@ -115,4 +115,64 @@ it('a list whose turns are interrupted again notes once which of its steps may h
   let last = await turn(program, state, {}, world, settings);
   while (last.status === 'suspended') last = await turn(program, last.state, {}, world, settings);
   expect(completed(last)).toBe('done');
+});
+
+describe('a read', () => {
+  const failing = (): never => {
+    throw new Error('no');
+  };
+  it.each<[string, () => Steps<unknown>, RuntimeMembers]>([
+    [
+      'that runs once',
+      function* () {
+        yield* step('act', () => 1, { once: true });
+      },
+      {},
+    ],
+    [
+      'that has failed',
+      function* () {
+        try {
+          yield* step('act', failing);
+        } catch {
+          // The body goes on.
+        }
+      },
+      {},
+    ],
+    [
+      'of a saga that commits each step',
+      function* () {
+        yield* step('act', () => 1);
+      },
+      { commitsEach: true },
+    ],
+  ])('[E1] waits for the commit of an effect %s', async (_, act, replace) => {
+    const points: CommitPoint[] = [];
+    const looked: number[] = [];
+    const program = sagaOf(function* () {
+      yield* step('first', () => 1, { reads: true });
+      yield* act();
+      yield* step('look', () => looked.push(points.length), { reads: true });
+      return 'done';
+    });
+    const replaced = { ...replace, ...continuesAtCommits(points) };
+    completed(await start(program, {}, new World(), { replace: replaced }));
+    // One commit before the effect, and one behind it.
+    expect(looked).toEqual([2]);
+  });
+
+  it('[E1] begins no earlier than an effect beside it that waits for a commit', async () => {
+    let paid: () => void = () => undefined;
+    const whenPaid = new Promise<void>((resolve) => {
+      paid = resolve;
+    });
+    const program = sagaOf(function* () {
+      yield* step('first', () => 1, { reads: true });
+      yield* all([step('watch', () => whenPaid, { reads: true }), step('pay', () => paid())]);
+      return 'done';
+    });
+    const replace = continuesAtCommits();
+    expect(completed(await start(program, {}, new World(), { replace }))).toBe('done');
+  });
 });

@@ -18,9 +18,8 @@ export async function commitState(
   point: CommitPoint,
 ): Promise<Committed | undefined> {
   const { commit } = runtime.turn;
-  // The client reads the content before anything else happens.
-  if (commit === undefined || (point.content !== undefined && point.reason !== 'undo'))
-    return undefined;
+  // The client reads a page before anything else happens. Reports of waits come again each turn.
+  if (commit === undefined || (point.hasPage === true && point.reason !== 'undo')) return undefined;
   try {
     const next = await commit(point);
     return next === undefined ? undefined : { runtime: runtimeAfter(runtime, next) };

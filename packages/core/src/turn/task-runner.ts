@@ -91,7 +91,25 @@ export class TaskRunner {
 
   /** `true` if a commit must come before a task. */
   #waitsForCommit(task: Task): boolean {
-    return isEffect(task) && this.budget.waitsForCommit(onlyReads(task.spec), this.#isUndoing);
+    if (!isEffect(task)) return false;
+    const isRead = onlyReads(task.spec) && !this.#holdsEffect();
+    return this.budget.waitsForCommit(isRead, this.#isUndoing);
+  }
+
+  /**
+   * `true` if a due effect waits for a commit. Reads wait with it, because the commit waits for
+   * whatever runs.
+   */
+  #holdsEffect(): boolean {
+    if (this.budget.reasonToCommit(this.#isUndoing) === undefined) return false;
+    const now = this.clock.now();
+    return [...this.#execution.idle].some(
+      (task) =>
+        this.#isOpen(task) &&
+        isEffect(task) &&
+        !onlyReads(task.spec) &&
+        this.#clocks.dueAt(task) <= now,
+    );
   }
 
   /**
@@ -320,7 +338,8 @@ export class TaskRunner {
     if (aborts !== undefined) throw aborts;
     const { markers, uncommitted } = this.#execution;
     const isRun = entry !== undefined && entry.type !== 'cannot' && entry.type !== 'timedOut';
-    if (isRun && isEffect(task)) uncommitted.note('step');
+    const isRead = onlyReads(task.spec);
+    if (isRun && isEffect(task)) uncommitted.noteStep(isRead, false);
     if (task.discarded && (entry === undefined || isAskedOfClient(task.spec.kind))) {
       // A poll without an answer, or a question answered by the server after the branch had ended.
       this.#end(task, { type: task.spec.kind === 'poll' ? 'stopped' : 'withdrawn' }, undefined);
@@ -333,7 +352,9 @@ export class TaskRunner {
       const isByChance = !task.discarded && isChance(task, entry.type, began);
       this.#end(task, entry, value);
       // Tasks withdrawn by the end of a step might have ended first.
-      if (isByChance || markers.discards > discards) uncommitted.note('chance');
+      if (!isByChance && markers.discards === discards) return;
+      if (isRun && isEffect(task)) uncommitted.noteStep(isRead, true);
+      else uncommitted.note('chance');
     }
   }
 }

@@ -74,13 +74,15 @@ export class TurnBudget {
   }
 
   /**
-   * Returns `true` if an effect waits for a commit. A read follows other reads without one.
+   * Returns `true` if work waits for a commit. A read waits only for that of an effect, see
+   * `Uncommitted`.
    * @param isRead - `true` for a step that only reads
    * @param isUndoing - `true` once the undo of a step has begun
    */
   waitsForCommit(isRead: boolean, isUndoing: boolean = false): boolean {
     const reason = this.reasonToCommit(isUndoing);
-    return reason !== undefined && !(isRead && reason === 'chance');
+    if (!isRead || reason !== 'chance') return reason !== undefined;
+    return this.uncommitted.holdsReads(this.#runtime.turn.commitsEach);
   }
 
   /** `true` if each step is committed, and one has ended since the last commit. */

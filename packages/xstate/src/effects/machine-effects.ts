@@ -139,7 +139,9 @@ export class Effects implements EffectHost {
     // Other effects wait with a vital one, so that a commit need not wait for them.
     const { commitsEach } = runtime.turn;
     const isVital = due.some(({ spec }) => commitsEach || isVitalStep(spec));
-    for (const work of due) if (!defers({ isVital, isRead: work.spec.reads })) this.#start(work);
+    // Reads wait with an effect, because its commit waits for whatever runs.
+    const isRead = due.every(({ spec }) => spec.reads);
+    for (const work of due) if (!defers({ isVital, isRead })) this.#start(work);
   }
 
   /** Aborts all running effects. */
@@ -153,7 +155,7 @@ export class Effects implements EffectHost {
     work.running?.abort(reason);
     if (!isPromise(work)) return;
     this.#work.delete(work.actor);
-    this.#options.uncommitted.note('step');
+    this.#options.uncommitted.noteStep(false, true);
     // It may act after an undo. Without the name of its logic, none is found, and it is uncompensated.
     this.#note(work, { type: 'unknown', text: '{}' }, '');
   }
@@ -272,10 +274,9 @@ export class Effects implements EffectHost {
       else if (work.unknown) this.#note(work, end);
     } else {
       this.#work.delete(actor);
-      this.#options.uncommitted.note('step');
+      const { reads, once } = work.spec;
+      this.#options.uncommitted.noteStep(reads, hasFailed(end) || once || reads);
       this.#note(work, end);
-      if (hasFailed(end) || work.spec.once || work.spec.reads)
-        this.#options.uncommitted.note('chance');
       if (wanted) actor.send({ type: 'mcp-saga.end', end: outcomeOf(work.path, end) });
     }
     this.#options.wake();

@@ -268,7 +268,7 @@ export class Waits {
     const { program, uncommitted, diverged, runtime } = this.#options;
     if (outcome.status === 'suspended') {
       const { state, retryAfterMs = 0, deadline = 0, content = [], reserves = 0 } = outcome;
-      if (state.structure !== work.wait.state.structure) uncommitted.note('step');
+      if (state.structure !== work.wait.state.structure) uncommitted.noteStep(false, false);
       work.wait = { ...work.wait, state, due: runtime.time.now() + retryAfterMs, until: deadline };
       work.content = content;
       work.reserves = reserves;

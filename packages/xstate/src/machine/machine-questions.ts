@@ -248,7 +248,7 @@ export class Questions extends AnswerCheck {
     }
     this.#answering.delete(actor);
     this.answeredHere += 1;
-    uncommitted.note('step');
+    uncommitted.noteStep(false, false);
     if (actor.getSnapshot().status === 'active') end(actor, ended);
     wake();
   }
