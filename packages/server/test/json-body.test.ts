@@ -134,6 +134,23 @@ test.each([
   expect(await copies(1024 * 1024 + 1)).toBe(2);
 });
 
+test('a body of strings, as a framework may make it, is refused with 400', async () => {
+  const { url, headers } = post('modern', method, call);
+  const body = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }));
+      controller.close();
+    },
+  });
+  const request = new Request(url, {
+    method: 'POST',
+    headers,
+    body,
+    duplex: 'half',
+  } as RequestInit);
+  expect((await server().fetch(request)).status).toBe(400);
+});
+
 test('a body in chunks beyond 1 MiB is served, if the limit is higher', async () => {
   const serve = serveSagas({
     name: 'deployer',

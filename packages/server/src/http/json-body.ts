@@ -35,12 +35,14 @@ async function readChunks(request: Request, limit: number): Promise<ReadRequest>
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
+      // A framework may have decoded it: such a stream has no bytes to count.
+      if (!(value instanceof Uint8Array)) throw new TypeError('A chunk of a body is no bytes.');
       chunks.push(value);
       size += value.byteLength;
       if (size > limit) return { request: withBody(request, joined(chunks, reader)) };
     }
   } catch {
-    // The client disconnected, or somebody else reads the body: empty, as the SDK reports.
+    // The client disconnected, or somebody else has read the body: empty, as the SDK reports.
     return { request: withBody(request, '') };
   }
   const decoder = new TextDecoder();

@@ -5,7 +5,7 @@ export interface Answer {
 }
 
 export interface LateStreamOptions {
-  /** Signal of the request: aborted when its client disconnects. */
+  /** Signal of the request, not aborted yet: it is when its client disconnects. */
   readonly signal: AbortSignal;
   /** Milliseconds between two comments that keep an idle stream open; 0 for none. */
   readonly keepAliveMs: number;
@@ -36,16 +36,14 @@ export class LateStream {
   #events: ReadableStreamDefaultController<Uint8Array> | undefined;
   #keepAlive: ReturnType<typeof setInterval> | undefined;
   #isOver = false;
+  readonly #onAbort = (): void => this.#leave(this.#options.signal.reason);
 
   constructor(options: LateStreamOptions) {
     this.#options = options;
     this.#begun = new Promise((resolve) => {
       this.#begin = resolve;
     });
-    const { signal } = options;
-    const leave = (): void => this.#leave(signal.reason);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
+    options.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   /** Aborted when the client disconnects, or cancels the stream. */
@@ -66,13 +64,10 @@ export class LateStream {
     toResponse: (answer: Answer | undefined) => Response,
   ): Promise<Response> {
     const whole = answer.then((given) => {
-      if (this.#events === undefined) {
-        this.#isOver = true;
-        return toResponse(given);
-      }
-      if (given !== undefined) this.#send(frameOf(given.message));
+      const isStream = this.#events !== undefined;
+      if (isStream && given !== undefined) this.#send(frameOf(given.message));
       this.#close();
-      return this.#begun;
+      return isStream ? this.#begun : toResponse(given);
     });
     return await Promise.race([this.#begun, whole]);
   }
@@ -107,6 +102,8 @@ export class LateStream {
   #close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    // A server may use the signal of a request again, or keep it for long.
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
     clearInterval(this.#keepAlive);
     try {
       this.#events?.close();

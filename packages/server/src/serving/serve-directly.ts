@@ -33,19 +33,17 @@ export function serveDirectly(
   const { request, parsedBody } = served;
   const asked = toDirectRequest(request, parsedBody);
   if (asked === undefined) return undefined;
+  const answer = toAnswer(host, asked, served);
+  if (answer === undefined) return undefined;
   const { signal: left } = request;
+  if (left.aborted) return Promise.resolve(toResponse(undefined));
   const stream =
     asked.isNotified && responseMode !== 'json'
       ? new LateStream({ signal: left, keepAliveMs })
       : undefined;
   const signal = stream?.signal ?? left;
-  const answer = toAnswer(host, asked, served, {
-    signal,
-    notify: (notification) => stream?.notify(notification),
-  });
-  if (answer === undefined) return undefined;
-  if (signal.aborted) return Promise.resolve(toResponse(undefined));
-  const answered = answer().then(
+  const notify = (notification: object): void => stream?.notify(notification);
+  const answered = answer({ signal, notify }).then(
     (result) => (signal.aborted ? undefined : encodeResult(asked, result, serverInfo)),
     (error: unknown) => (signal.aborted ? undefined : encodeError(asked, error)),
   );
@@ -70,16 +68,18 @@ function toAnswer(
   host: SagaHostCore,
   asked: DirectRequest,
   served: ServedRequest,
-  connection: Connection,
-): (() => Promise<object>) | undefined {
+): ((connection: Connection) => Promise<object>) | undefined {
   const { method, params } = asked;
   const isTool = method === 'tools/call';
   const saga = isTool ? toolNamed(host, params['name']) : undefined;
   if (isTool && (saga === undefined || paramHeadersOf(saga).length > 0)) return undefined;
-  const call = { context: toContext(asked, served, connection) };
-  if (saga === undefined) return () => callSagaMethod(host, noSession, { method, params, ...call });
   const { waitUntil } = served;
-  return () => callTool(host, noSession, { saga, request: { method, params }, waitUntil, ...call });
+  return (connection) => {
+    const context = toContext(asked, served, connection);
+    if (saga === undefined) return callSagaMethod(host, noSession, { method, params, context });
+    const call = { saga, request: { method, params }, waitUntil, context };
+    return callTool(host, noSession, call);
+  };
 }
 
 /** Makes the context of a handler. */

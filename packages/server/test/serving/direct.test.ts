@@ -8,7 +8,7 @@ import { bothServers } from '../fixtures/both-servers.ts';
 import { hooksInto, nothingTold, oldKey } from '../fixtures/host.ts';
 import { ask, post } from '../fixtures/raw.ts';
 import { asking } from '../fixtures/sagas.ts';
-import { toMessage, toRequest, toSent, withMeta } from '../fixtures/sent.ts';
+import { prefix, toMessage, toRequest, toSent, withMeta } from '../fixtures/sent.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -218,4 +218,19 @@ test("[W1] notifications are dropped with responseMode: 'json', as by the SDK", 
   const response = await serve(program, { responseMode: 'json' }).fetch(request());
   expect(response.headers.get('content-type')).toBe('application/json');
   expect(await response.text()).toContain('"resultType":"complete"');
+});
+
+test('[W1] a request with a progress token leaves no listener on its signal', async () => {
+  const { program, ended, request } = reporting();
+  ended.resolve('done');
+  const server = serve(program);
+  for (const meta of [{ progressToken: 'p' }, { [`${prefix}logLevel`]: 'error' }]) {
+    const message = withMeta(toMessage('tools/callSaga', { name: 'reports' }), meta);
+    const asked = toRequest(toSent(message));
+    const added = vi.spyOn(asked.signal, 'addEventListener');
+    const removed = vi.spyOn(asked.signal, 'removeEventListener');
+    await (await server.fetch(asked)).text();
+    expect(removed.mock.calls.length).toBe(added.mock.calls.length);
+  }
+  expect(request().signal.aborted).toBe(false);
 });
