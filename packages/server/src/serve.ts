@@ -183,11 +183,14 @@ export function serveSagas<P extends Program, Env = unknown>(
 
   const hostFor = (env: Env): SagaHostCore => {
     newestEnv = env;
-    return (host ??= create(
+    if (host !== undefined) return host;
+    const made = create(
       typeof keys === 'function'
         ? { keys: reloadable(keys(env), () => keys(newestEnv as Env)) }
         : {},
-    ));
+    );
+    if (extend !== undefined) tryExtend(made.sagas, extend);
+    return (host = made);
   };
   const coreFor = (env: Env, runtime: unknown): SagaHostCore =>
     forInvocation(hostFor(env), { env, ...waitUntilOf(runtime ?? env) });

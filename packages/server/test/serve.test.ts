@@ -417,6 +417,16 @@ describe('serveSagas', () => {
     expect(() => serve({ extend })).toThrow(/registers a name twice/);
   });
 
+  test('refuses each request if a tool is registered twice, and the keys come with a request', async () => {
+    const extend = (server: McpServer): unknown =>
+      server.registerTool('complex_tool', {}, () => ({ content: [] }));
+    const late = serve({ extend, keys: () => oldKey });
+    for (const method of ['tools/list', 'server/discover'])
+      await expect(late.fetch(post('modern', method, {}))).rejects.toThrow(
+        /registers a name twice/,
+      );
+  });
+
   test('starts with an extension that uses the whole API of an McpServer', () => {
     const extend = (server: McpServer): void => {
       server.registerTool('other', {}, () => ({ content: [] })).disable();
