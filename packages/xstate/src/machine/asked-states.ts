@@ -85,11 +85,12 @@ export function withAsks(
   for (const [path, given] of Object.entries(asks)) {
     const { node, keys } = stateAt(name, states, path);
     if (given === 'internal') continue;
+    assertMayWait(name, path, node);
     if (given === 'end') {
       config = changedState(config, keys, (state) => endingConfig(state, end(path)));
       continue;
     }
-    const ask = checkedAsk(name, path, given, node);
+    const ask = checkedAsk(name, path, given);
     const stepId = stepIdOf(machine, path);
     logics[sourceOf(stepId)] = ask.ask;
     config = changedState(config, keys, (state) => askedConfig(state, stepId, ask, end(path)));
@@ -168,18 +169,15 @@ function stateAt(name: string, states: readonly StateOfPath[], path: string): St
   );
 }
 
-function checkedAsk(
-  name: string,
-  state: string,
-  given: unknown,
-  { type }: AnyStateNode,
-): UntypedAsk {
-  if (type === 'final' || type === 'history') {
-    throw new AuthoringError(
-      `Saga '${name}': asks['${state}'] is a ${type} state, in which no machine waits.`,
-      { anchor: 'machines' },
-    );
-  }
+function assertMayWait(name: string, state: string, { type }: AnyStateNode): void {
+  if (type !== 'final' && type !== 'history') return;
+  throw new AuthoringError(
+    `Saga '${name}': asks['${state}'] is a ${type} state, in which no machine waits.`,
+    { anchor: 'machines' },
+  );
+}
+
+function checkedAsk(name: string, state: string, given: unknown): UntypedAsk {
   const { ask, onAnswer } = Object(given) as Partial<UntypedAsk>;
   const isLogic =
     typeof ask === 'object' && (askOf(ask) !== undefined || outsideOf(ask) !== undefined);
