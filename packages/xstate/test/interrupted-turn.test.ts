@@ -412,3 +412,66 @@ describe('a delay that fires during a guarded turn', () => {
     await expect(drive.resume(sure, { signal: aborting.signal })).rejects.toThrow('aborted');
   });
 });
+
+/** As `interrupted-behind-time.test.ts` of core: both bodies keep the number in the head. */
+it('[E4] a payment behind a delay that an interrupted run may have waited for is never denied', async () => {
+  let isSlow = true;
+  let isPaid = false;
+  const region = (states: object): object => ({
+    initial: Object.keys(states)[0],
+    states: { ...states, end: { type: 'final' } },
+  });
+  const machine = setup({
+    actors: {
+      ask: elicit({ message: 'Well?', schema: z.object({}) }),
+      look: step(async ({ signal }) => {
+        if (isSlow) await drive.world.sleep(1000, signal);
+      }),
+      pay: step(
+        () => {
+          did.push('pay');
+          if (isPaid) throw new Error('409 already charged');
+        },
+        { unknown: 'compensate', compensate: () => void did.push('refund') },
+      ),
+    },
+  }).createMachine({
+    initial: 'asking',
+    states: {
+      asking: { invoke: { id: 'ask', src: 'ask', onDone: 'going' } },
+      going: {
+        type: 'parallel',
+        states: {
+          one: region({ look: { invoke: { id: 'look', src: 'look', onDone: 'end' } } }),
+          two: region({
+            wait: { after: { 10: 'pay' } },
+            pay: { invoke: { id: 'pay', src: 'pay', onDone: 'end' } },
+          }),
+        },
+        onDone: 'paid',
+      },
+      paid: { type: 'final' },
+    },
+  } as never) as unknown as AnyStateMachine;
+  const drive: Drive = new Drive(
+    machineSaga({ name: 'pays', version: '1', reuse: 'ok', result: () => 'paid' }, machine),
+  );
+  await drive.start();
+  const stored = drive.outcome;
+  const dies = new AbortController();
+  const run = drive
+    .resume({ ask: accept({}) }, { signal: dies.signal })
+    .catch((error: unknown) => error);
+  while (!did.includes('pay')) await new Promise((resolve) => setImmediate(resolve));
+  dies.abort(new Error('died'));
+  await run;
+  drive.outcome = stored;
+  isSlow = false;
+  isPaid = true;
+  await drive.resume({ ask: accept({}) }, { replace: { isInterrupted: true } });
+  drive.world.time += 10;
+  const outcome = failureOf(await drive.resume());
+  expect(outcome.compensated.map(({ stepId }) => stepId)).toEqual(['pay']);
+  expect(outcome.uncompensated.map(({ stepId }) => stepId)).toEqual(['turn 3']);
+  expect(did).toEqual(['pay', 'pay', 'refund']);
+});

@@ -26,6 +26,11 @@ export interface Head {
    * Number of entries that fit the code, and of all entries, if the saga no longer fits the code.
    */
   readonly mismatch: readonly [fitting: number, recorded: number] | undefined;
+  /**
+   * Number of a turn of which an interrupted run may have gone on behind a time that has not passed
+   * yet, to steps that no later turn can name before it starts them.
+   */
+  readonly interrupted?: number | undefined;
 }
 
 /** A timed wait: start and end (ms since the epoch), and the number of questions asked. */
@@ -43,11 +48,12 @@ interface Written {
   /** Absent: none. Null: unknown. */
   readonly others?: readonly string[] | null;
   readonly mismatch?: readonly [number, number];
+  readonly interrupted?: number;
 }
 
 /** Encodes the head of a saga state. */
 export function encodeHead(head: Head): string {
-  const { turn, input, progress, asked, waits, others, mismatch } = head;
+  const { turn, input, progress, asked, waits, others, mismatch, interrupted } = head;
   return JSON.stringify({
     turn,
     input: input === 'client' ? undefined : input,
@@ -56,15 +62,17 @@ export function encodeHead(head: Head): string {
     waits: Object.keys(waits).length === 0 ? undefined : waits,
     others: others === undefined ? null : others.length === 0 ? undefined : others,
     mismatch,
+    interrupted,
   });
 }
 
 /** Decodes the head of a saga state. Throws MalformedState for another text. */
 export function decodeHead(text: string): Head {
   const written = parsedHead(text);
-  const { turn, input = 'client', progress, asked = {}, waits = {}, mismatch } = written;
+  const { turn, input = 'client', progress, asked = {}, waits = {} } = written;
+  const { mismatch, interrupted } = written;
   const others = written.others === null ? undefined : (written.others ?? []);
-  return { turn, input, progress, asked, waits, others, mismatch };
+  return { turn, input, progress, asked, waits, others, mismatch, interrupted };
 }
 
 function parsedHead(text: string): Written {
@@ -76,7 +84,7 @@ function parsedHead(text: string): Written {
   }
   if (!isRecord(parsed)) throw new MalformedState();
   const { turn, input, progress, asked = {}, waits = {}, others = [] } = parsed;
-  const { mismatch = [0, 0] } = parsed;
+  const { mismatch = [0, 0], interrupted = 0 } = parsed;
   const isGood =
     isCount(turn) &&
     (input === undefined || input === 'server') &&
@@ -88,7 +96,8 @@ function parsedHead(text: string): Written {
     (others === null || isTexts(others)) &&
     Array.isArray(mismatch) &&
     mismatch.length === 2 &&
-    mismatch.every(isCount);
+    mismatch.every(isCount) &&
+    isCount(interrupted);
   if (!isGood) throw new MalformedState();
   return parsed as unknown as Written;
 }

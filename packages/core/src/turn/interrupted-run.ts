@@ -21,6 +21,11 @@ export function runtimeAfter(runtime: Runtime, next: CommittedTurn): Runtime {
  */
 export class InterruptedRun {
   #run: RuntimeTurn;
+  /**
+   * Number of the interrupted turn whose run may have gone on behind a time that has not passed
+   * here.
+   */
+  #ahead: number | undefined;
   #isUnknown = false;
   /**
    * Number of the interrupted turn, if the run may have executed steps that this turn never issues.
@@ -34,24 +39,39 @@ export class InterruptedRun {
   readonly #seen = new Set<Task>();
   #wasKept = false;
 
-  constructor(turn: RuntimeTurn) {
+  /** @param ahead - number that the head of the saga keeps, if any */
+  constructor(turn: RuntimeTurn, ahead: number | undefined) {
     this.#run = turn;
+    this.#ahead = ahead;
+    this.#turn = ahead;
+  }
+
+  /** Number to keep in the head while the saga waits for a time. */
+  get ahead(): number | undefined {
+    return this.#ahead;
   }
 
   /** Starts the live phase, after replay. */
   goLive(pending: Iterable<Task>): void {
     const { number, commitsEach } = this.#run;
-    this.#isUnknown ||= mayHaveRun(this.#run);
+    const isInterrupted = mayHaveRun(this.#run);
+    this.#isUnknown ||= isInterrupted;
+    // It may have waited in its request for a time that this run leaves to a later turn.
+    if (isInterrupted) this.#ahead ??= number;
     // With a token after each step, the interrupted run has started only the steps of this run.
     if (this.#isUnknown && !commitsEach) this.#turn ??= number;
     this.#inherit(pending);
   }
 
-  /** Resets the state after a commit: the next turn has no other run. */
-  committed(turn: RuntimeTurn, pending: Iterable<Task>): void {
+  /**
+   * Resets the state after a commit: the next turn has no other run.
+   * @param ahead - number that the committed head keeps, if any
+   */
+  committed(turn: RuntimeTurn, pending: Iterable<Task>, ahead: number | undefined): void {
     this.#run = turn;
+    this.#ahead = ahead;
     this.#isUnknown = false;
-    this.#turn = undefined;
+    this.#turn = ahead;
     this.#behind.clear();
     this.#wasKept = false;
     this.#inherit(pending);

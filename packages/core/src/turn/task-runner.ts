@@ -56,7 +56,7 @@ export class TaskRunner {
     this.clock = options.clock;
     this.#clocks = new Clocks(options.clock, options.execution.pending, options.head);
     this.#runtime = options.runtime;
-    this.#interrupted = new InterruptedRun(options.runtime.turn);
+    this.#interrupted = new InterruptedRun(options.runtime.turn, options.head.interrupted);
     const { journal, execution } = options;
     this.room = new Room({
       runtime: () => this.#runtime,
@@ -65,6 +65,17 @@ export class TaskRunner {
       pending: () => [...execution.pending.values()],
     });
     this.budget = new TurnBudget(options.runtime, options.execution.uncommitted);
+  }
+
+  /**
+   * Number of an interrupted turn, while the saga waits for a time that its run may have seen pass.
+   * The answers to an approval are no such time: a repetition reads what the run has read.
+   */
+  get interruptedAhead(): number | undefined {
+    const isTimed = ({ spec, discarded }: Task): boolean =>
+      !discarded && (spec.kind === 'sleep' || (spec.kind === 'poll' && spec.outside === undefined));
+    const waits = [...this.#execution.pending.values()].some(isTimed);
+    return waits ? this.#interrupted.ahead : undefined;
   }
 
   /** Starts the live phase, after replay. */
@@ -132,11 +143,11 @@ export class TaskRunner {
   }
 
   /** Continues with the next turn after a commit. */
-  committed(runtime: Runtime): void {
+  committed(runtime: Runtime, { interrupted }: Pick<Head, 'interrupted'>): void {
     this.#runtime = runtime;
     this.budget.committed(runtime);
     this.clock.committed();
-    this.#interrupted.committed(runtime.turn, this.#execution.pending.values());
+    this.#interrupted.committed(runtime.turn, this.#execution.pending.values(), interrupted);
   }
 
   /** Runs all due tasks, and the tasks that follow. */

@@ -325,7 +325,12 @@ export class Turn {
       texts: this.#journal.texts(),
       before: asked,
       waited,
-      head: { ...this.#head, turn: turn + 1, progress: this.#events.progress },
+      head: {
+        ...this.#head,
+        turn: turn + 1,
+        progress: this.#events.progress,
+        interrupted: this.#due.interruptedAhead,
+      },
       accepted,
       ignored,
       asks,
@@ -350,7 +355,7 @@ export class Turn {
     this.#state = kept.state;
     this.#head = decodeHead(kept.state.head);
     this.#answers.committed();
-    this.#due.committed(this.#runtime);
+    this.#due.committed(this.#runtime, this.#head);
     return true;
   }
 

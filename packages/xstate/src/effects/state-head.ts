@@ -3,9 +3,9 @@ import { encodeHead, type Head } from '@mcp-saga/core/program';
 /** Encodes the head of a state whose first value is in the server stream. */
 export function stateHead(
   turn: number,
-  facts: Partial<Pick<Head, 'asked' | 'progress' | 'others'>> = {},
+  facts: Partial<Pick<Head, 'asked' | 'progress' | 'others' | 'interrupted'>> = {},
 ): string {
-  const { asked = {}, progress, others } = facts;
+  const { asked = {}, progress, others, interrupted } = facts;
   return encodeHead({
     turn,
     input: 'server',
@@ -14,5 +14,6 @@ export function stateHead(
     waits: {},
     others,
     mismatch: undefined,
+    interrupted,
   });
 }

@@ -11,16 +11,27 @@ export class InterruptedRun {
    * turn starts.
    */
   readonly turn: number | undefined;
+  /**
+   * Number to keep while the machine waits for a delay: the interrupted run may have waited for it in
+   * its request, and gone on behind it.
+   */
+  readonly ahead: number | undefined;
   readonly #isUnknown: boolean;
 
   /**
    * `steps`: effects not reached, with the number of the interrupted turn. `isChanged`: the
-   * interrupted run may have started others.
+   * interrupted run may have started others. `ahead`: the number that the machine keeps.
    */
-  constructor(run: Runtime['turn'], steps: Iterable<ActiveStepRecord> = [], isChanged = false) {
+  constructor(
+    run: Runtime['turn'],
+    ahead: number | undefined,
+    steps: Iterable<ActiveStepRecord> = [],
+    isChanged = false,
+  ) {
     const { number: turn, commitsEach } = run;
     this.#isUnknown = mayHaveRun(run);
-    const turns: number[] = [];
+    this.ahead = ahead ?? (this.#isUnknown ? turn : undefined);
+    const turns = ahead === undefined ? [] : [ahead];
     for (const { e } of steps) if (e?.[4] !== undefined) turns.push(e[4]);
     // With a token after each effect, both runs start the same effects.
     if (this.#isUnknown && (!commitsEach || isChanged)) turns.push(turn);

@@ -91,7 +91,7 @@ export class MachineTurn {
     this.#ledger = ledger;
     this.#budget = budget;
     this.#state = state;
-    this.#interrupted = new InterruptedRun(runtime.turn);
+    this.#interrupted = new InterruptedRun(runtime.turn, head.interrupted);
     this.#questions = new Questions({
       saga: options.name,
       runtime,
@@ -140,7 +140,12 @@ export class MachineTurn {
     for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
     const isChanged =
       !isNew && (this.#ledger.first as SagaRecord).d !== definitionOf(this.#options.machine);
-    this.#interrupted = new InterruptedRun(this.#runtime.turn, made.steps.values(), isChanged);
+    this.#interrupted = new InterruptedRun(
+      this.#runtime.turn,
+      this.#head.interrupted,
+      made.steps.values(),
+      isChanged,
+    );
     // An answer at the exact end of the grace still counts.
     const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
     const grace = isAnswered ? answerGraceMs + 1 : 0;
@@ -249,7 +254,13 @@ export class MachineTurn {
     const { steps, asked } = await this.#questions.toSteps(asks);
     run.assertGoing();
     // The record of the machine has all that it waits for.
-    const head = stateHead(turn, { asked, progress: this.#head.progress, others: [] });
+    const head = stateHead(turn, {
+      asked,
+      progress: this.#head.progress,
+      others: [],
+      // An interrupted run may have waited for a delay in its request, and gone on behind it.
+      interrupted: run.deadlines.timers.length > 0 ? this.#interrupted.ahead : undefined,
+    });
     run.warnOfStranding(this.#options.name);
     const isVital = this.#holdsVital && this.#runtime.turn.commit !== undefined;
     const reason = this.#budget.reasonToCommit() ?? (isVital ? 'vital' : undefined);
