@@ -10,11 +10,17 @@ const bank = new Provider<string>();
 beforeEach(() => bank.reset());
 
 /** Charges and ships when the user is sure. */
-function buying(options: { readonly commitEach?: boolean; readonly looksUp?: boolean } = {}) {
-  const { commitEach = false, looksUp = true } = options;
+function buying(
+  options: {
+    readonly commitEach?: boolean;
+    readonly looksUp?: boolean;
+    readonly steps?: readonly string[];
+  } = {},
+) {
+  const { commitEach = false, looksUp = true, steps = ['charge', 'ship'] } = options;
   const buy = saga({ name: 'buy', version: '1', commitEach }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Sure });
-    for (const what of ['charge', 'ship']) {
+    for (const what of steps) {
       const undo = ({ stepKey }: { readonly stepKey: string }): unknown => bank.undo(stepKey);
       const undoes = looksUp ? ({ compensate: undo, unknown: 'compensate' } as const) : {};
       yield* step(what, ({ idempotencyKey }) => bank.do(idempotencyKey, what), undoes);
@@ -36,6 +42,16 @@ describe('a process that dies before its provider fails', () => {
       cases: 4,
     });
     expect(await crashEverywhere(buying(), { afterCrash: 'fail' })).toEqual({ cases: 3 });
+  });
+
+  it('[E9] finds the turn named for a step that only the dead request ran', async () => {
+    const script = buying({ steps: ['charge', 'ship', 'thank'] });
+    const failed = script.fail.step('charge', new Error('down'), { from: 2 });
+    expect(await failed.crash.after('thank').run()).toMatchObject({
+      compensated: ['charge'],
+      uncompensated: ['turn 2'],
+    });
+    expect(await crashEverywhere(script, { afterCrash: 'fail' })).toEqual({ cases: 5 });
   });
 
   it('[E9] leaves no effect if every step is committed', async () => {

@@ -3,6 +3,7 @@ import {
   crashEverywhere,
   failEverywhere,
   forkEverywhere,
+  Provider,
   refuseEverywhere,
   testSaga,
 } from '@mcp-saga/testing';
@@ -124,5 +125,69 @@ describe('a machine under test', () => {
     await crashEverywhere(sent, { check });
     const failing = sent.fail.step('ship', new Error('no parcels today'), { times: 1 });
     await crashEverywhere(failing.expectFailure('no parcels today'), { check });
+  });
+
+  it('[E9] may undo a step that it left before a repeated request ran it', async () => {
+    const bank = new Provider<string>();
+    const does = (name: string, wait: () => unknown = () => undefined) =>
+      step(
+        async ({ idempotencyKey }) => {
+          await wait();
+          return bank.do(idempotencyKey, name);
+        },
+        { compensate: ({ stepKey }) => bank.undo(stepKey), unknown: 'compensate' },
+      );
+    const later = async (): Promise<void> => {
+      for (let count = 0; count < 5; count += 1)
+        await new Promise((resolve) => void setImmediate(resolve));
+    };
+    const fails = (): never => {
+      throw new Error('refused');
+    };
+    // The failure of the scan defers the label to the next turn, and the machine leaves before.
+    const packing = setup({
+      types: { output: {} as string },
+      actors: {
+        scan: does('scan', fails),
+        label: does('label'),
+        pack: does('pack', later),
+        ask: elicit({ message: 'Sure?', schema: Sure }),
+      },
+    }).createMachine({
+      id: 'parcel',
+      initial: 'packing',
+      states: {
+        packing: {
+          type: 'parallel',
+          states: {
+            one: {
+              initial: 'scanning',
+              states: {
+                scanning: { invoke: { id: 'scan', src: 'scan', onError: 'labelling' } },
+                labelling: { invoke: { id: 'label', src: 'label' } },
+              },
+            },
+            other: { invoke: { id: 'pack', src: 'pack', onDone: '#asking' } },
+          },
+        },
+        asking: {
+          id: 'asking',
+          invoke: { id: 'sure', src: 'ask', onDone: 'sent', onError: 'back' },
+        },
+        sent: { type: 'final' },
+        back: { type: 'final', tags: 'compensate' },
+      },
+      output: 'Sent.',
+    });
+    const script = testSaga(machineSaga({ name: 'parcel', version: '1' }, packing), {
+      providers: [bank],
+    }).refuse.elicit('sure');
+    expect((await script.run()).compensated).toEqual(['pack']);
+    const died = await script.crash.after('pack').run();
+    expect(died.compensated).toEqual(['label', 'pack', 'scan']);
+    expect(died.uncompensated).toEqual(['turn 2']);
+    await crashEverywhere(script.expectFailure('saga_aborted'), {
+      check: () => expect(bank.standing).toEqual([]),
+    });
   });
 });

@@ -54,6 +54,22 @@ describe('providers of a test', () => {
     expect(bank.standing).toEqual([]);
   });
 
+  it('[E4] a step whose code never ran is undone by the steps of a generator', async () => {
+    const hotel = saga({ name: 'hotel', version: '1' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+      yield* step('book', pay, {
+        *compensate({ stepKey }) {
+          yield* step('unbook', () => bank.undo(stepKey));
+        },
+        unknown: 'compensate',
+      });
+      return 'booked';
+    });
+    const booked = testSaga(hotel, { providers }).on.elicit('sure', {});
+    expect((await booked.timeout.step('book').run()).compensated).toEqual(['book']);
+    await failEverywhere(booked, { harmless: ['~book/unbook'] });
+  });
+
   it('[E1] [E4] a provider that takes the UUID of a key is watched like one that takes the key', async () => {
     const sound = tested(
       ({ idempotencyKey }) => bank.do(toUuid(idempotencyKey), 'money'),

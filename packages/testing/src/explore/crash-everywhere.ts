@@ -201,12 +201,21 @@ function differentEnd({ run }: Explored, { run: other, world }: Explored): Viola
   return undefined;
 }
 
-/** `true` for a step with a failure after a crash, and for the turn of the crash. */
+/**
+ * `true` for a step with a failure after a crash, and for the turn of the crash. If the saga names
+ * this turn, also for a step that only the dead request may have run: a machine left its state
+ * before the repeated request ran it.
+ */
 function isUnknown(id: string, { trace }: Explored['world']): boolean {
   const died = trace.findIndex(({ type }) => type === 'crashed' || type === 'lost');
   if (died === -1) return false;
   if (/^turn \d+$/.test(id)) return true;
-  return trace.slice(died).some(({ ...entry }) => entry.type === 'failed' && entry.id === id);
+  const after = trace.slice(died);
+  if (after.some(({ ...entry }) => entry.type === 'failed' && entry.id === id)) return true;
+  const namesTurn = after.some(
+    ({ ...entry }) => entry.type === 'uncompensated' && /^turn \d+$/.test(entry.id),
+  );
+  return namesTurn && !after.some(({ ...entry }) => entry.type === 'ran' && entry.id === id);
 }
 
 function repeatedBeforeToken(

@@ -3,8 +3,8 @@ import { toSource } from '../script/script-source.ts';
 import { isHarmless, unlessHarmless } from './exploration.ts';
 import type { Explored, ExploreOptions, Violation } from './exploration.ts';
 
-/** An effect, certain or possible. */
-type Happened = Readonly<{ id: string; sure: boolean }>;
+/** An effect, certain or possible. `died`: its request died, and the repeated one ran it no more. */
+type Happened = Readonly<{ id: string; sure: boolean; turn: number; died?: true }>;
 
 /**
  * Reports an effect of a failed saga, neither undone nor uncompensated, and undos in a wrong order.
@@ -16,9 +16,15 @@ export function forgotten(
   if (run.status !== 'failed') return undefined;
   const named = new Set([...run.compensated, ...run.uncompensated]);
   const happened = happenedIn(run.trace);
+  const namesTurn = run.uncompensated.some((id) => /^turn \d+$/.test(id));
   // Deliveries of questions to other people do no harm.
   const left = happened.find(
-    ({ id }) => !named.has(id) && !isHarmless(id, options, world) && !world.outside.owns(id),
+    ({ id, died }) =>
+      !named.has(id) &&
+      // A named turn covers what only its dead request ran.
+      !(died && namesTurn) &&
+      !isHarmless(id, options, world) &&
+      !world.outside.owns(id),
   );
   if (left !== undefined) {
     const expects = `expect([...run.compensated, ...run.uncompensated]).toContain(${toSource(left.id)});`;
@@ -83,13 +89,16 @@ function happenedIn(trace: Explored['run']['trace']): readonly Happened[] {
     } else if (entry.type === 'ran' && !entry.id.startsWith('~')) {
       const open = list.findIndex(({ id }) => id === entry.id);
       if (open !== -1) list.splice(open, 1);
-      list.push({ id: entry.id, sure: true });
+      list.push({ id: entry.id, sure: true, turn: entry.turn });
     } else if (entry.type === 'failed') {
       // A step takes its place among the undos when its last attempt ends.
       const open = list.findIndex(({ id }) => id === entry.id);
       const [known] = open === -1 ? [] : list.splice(open, 1);
       if (known !== undefined || isUnknownOutcome(entry.error))
-        list.push(known ?? { id: entry.id, sure: false });
+        list.push(known ?? { id: entry.id, sure: false, turn: entry.turn });
+    } else if (entry.type === 'crashed') {
+      for (const [at, each] of list.entries())
+        if (each.turn === entry.turn) list[at] = { ...each, died: true };
     }
   }
   return list;

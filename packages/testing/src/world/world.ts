@@ -170,7 +170,11 @@ export class World {
 
   /** Readable key of a step or undo, equal in each run of a script: `do:charge`, `undo:~charge`. */
   idempotencyKey(path: string, direction: 'do' | 'undo'): string {
-    return `${direction}:${this.idOf(path)}${this.#mark()}`;
+    const id = this.idOf(path);
+    const key = `${direction}:${id}${this.#mark()}`;
+    // Providers may get the key of a step whose code never runs: an undo in steps passes it on.
+    this.ledger.begin([[key, id]])();
+    return key;
   }
 
   randomBytes(path: string): Uint8Array {
