@@ -499,3 +499,26 @@ describe('the warnings of a run', () => {
     expect(run.warnings).toEqual([expect.stringContaining("'later'")]);
   });
 });
+
+describe('a response that the store repeats', () => {
+  it('[R1] has the time at which it was made first', async () => {
+    const rests = saga({ name: 'rests', version: '1' }, function* () {
+      yield* elicit('begin', { message: 'Begin?', schema: z.object({}) });
+      // The turn waits in its request, for longer than clocks may differ.
+      yield* step('pay', ({ idempotencyKey }) => idempotencyKey.length, {
+        compensate: () => undefined,
+      });
+      for (let count = 0; count < 5; count += 1) yield* sleep('15s');
+      const before = yield* now();
+      yield* elicit('end', { message: 'End?', schema: z.object({}) });
+      return `${(yield* now()) - before} ms`;
+    });
+    const script = testSaga(rests).on.elicit('begin', {}).on.elicit('end', {});
+    const { result, points } = await script.run();
+    const lost = await script.lose.response(2).run();
+    expect([lost.result, lost.points.map(({ time }) => time)]).toEqual([
+      result,
+      points.map(({ time }) => time),
+    ]);
+  });
+});

@@ -100,19 +100,31 @@ async function served(
 ): Promise<SagaTurn | Extract<Ended, { status: 'refused' }>> {
   world.outside.beginTurn();
   const time = world.clock.now();
+  // Time of a response that was lost, and that the store may repeat.
+  let respondedAt = time;
+  let hadAdvanced = false;
   for (;;) {
     const effects = world.ledger.runs;
     world.undone.clear();
+    world.hasAdvanced = false;
     try {
       const turn = await serving.serve(world, request);
-      if (turn !== undefined && !losesResponse(world)) return turn;
+      if (turn !== undefined && !losesResponse(world)) {
+        // A stored response is no older than its token.
+        if (!world.hasAdvanced) world.clock.reset(Math.max(world.clock.now(), respondedAt));
+        world.hasAdvanced ||= hadAdvanced;
+        return turn;
+      }
+      hadAdvanced ||= world.hasAdvanced;
+      if (turn !== undefined) respondedAt = world.clock.now();
     } catch (error) {
       if (error instanceof NeedsMissing) for (const need of error.needs) world.needs(need);
       if (isRefusal(error)) return { status: 'refused', error };
       throw error;
     }
-    // The repeated request starts at the same time. `restart` tests other times.
-    world.clock.reset(time);
+    // The repeated request starts at the same time, or finds what the dead one has committed.
+    // `restart` tests other times.
+    world.clock.reset(Math.max(time, world.committedAt));
     if (request.type === 'start' && world.ledger.runs > effects) world.restarts += 1;
     else for (const id of world.undone) world.undoneInVain.add(id);
   }

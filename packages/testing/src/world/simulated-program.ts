@@ -20,7 +20,9 @@ function simulatedRuntime(runtime: Runtime, world: World): Runtime {
   return {
     ...runtime,
     saga: { ...runtime.saga, id: world.sagaId },
-    turn: world.calls.follow(runtime.turn),
+    turn: world.calls.follow(runtime.turn, () => {
+      world.committedAt = world.clock.now();
+    }),
     time: {
       ...runtime.time,
       now: () => world.clock.now(),

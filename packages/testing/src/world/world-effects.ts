@@ -28,7 +28,7 @@ export class CallNames {
   readonly #called = new Map<string, number>();
 
   /** Follows the turns of a runtime, which may commit several in one request. */
-  follow(turn: Runtime['turn']): Runtime['turn'] {
+  follow(turn: Runtime['turn'], committed: () => void): Runtime['turn'] {
     const { commit } = turn;
     this.#begin(turn.number);
     if (commit === undefined) return turn;
@@ -36,6 +36,7 @@ export class CallNames {
       ...turn,
       commit: async (point) => {
         const next = await commit(point);
+        committed();
         if (next !== undefined) this.#begin(next.turn);
         return next;
       },

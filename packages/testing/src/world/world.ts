@@ -125,6 +125,8 @@ export class World {
    * one.
    */
   hasAdvanced = false;
+  /** Time of the last commit inside of a request, in milliseconds since the epoch. */
+  committedAt = 0;
   kill: (reason: Crash) => void = () => undefined;
   /** `true` after the death of the current request: nothing more is recorded. */
   dead = false;
