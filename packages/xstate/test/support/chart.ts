@@ -55,16 +55,31 @@ function seconds(count: number): number {
   return (count * 1_000) / 3;
 }
 
+/** What charts are drawn of. */
+interface ChartParts {
+  /** What a state may invoke beside other machines: a question by one of four names, or an effect. */
+  readonly leaves?: readonly string[];
+  /** `true`: the machine ends or is stuck after some transitions, whatever the client answers. */
+  readonly isBounded?: boolean;
+}
+
 /** Draws a chart. */
-export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
+export function drawChart(
+  tape: Tape,
+  level: number = 0,
+  name: string = 'm',
+  parts: ChartParts = {},
+): Chart {
+  const { leaves = leafInvokes, isBounded = false } = parts;
   const children: Record<string, Chart> = {};
   if (level < 3) {
     const count = level === 0 ? tape.pick(3) : tape.pick(2);
     for (let at = 0; at < count; at += 1) {
-      children[`child${at}`] = drawChart(tape, level + 1, `${name}c${at}`);
+      children[`child${at}`] = drawChart(tape, level + 1, `${name}c${at}`, parts);
     }
   }
-  const fuel = 4 + tape.pick(12);
+  const drawn = tape.pick(12);
+  const fuel = isBounded ? 3 + (drawn % 5) : 4 + drawn;
   let serial = 0;
   const drawNode = (above: readonly string[], depth: number): ChartNode => {
     serial += 1;
@@ -83,7 +98,7 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
     const count = type === 'atomic' ? tape.of([1, 1, 1, 1, 2, 1, 0]) : tape.of([0, 0, 1]);
     for (let at = 0; at < count; at += 1) {
       const machines = Object.keys(children);
-      invokes.push(machines.length > 0 && tape.once(3) ? tape.of(machines) : tape.of(leafInvokes));
+      invokes.push(machines.length > 0 && tape.once(3) ? tape.of(machines) : tape.of(leaves));
     }
     return { id, key: id, type, deep: false, nodes, above, invokes };
   };
@@ -162,6 +177,7 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
       const burn = assign({ fuel: ({ context }: Noted) => context.fuel - 1 });
       const fueled = ({ context }: Noted): boolean => context.fuel > 0;
       // An answer adds fuel: only transitions without a client must end.
+      const isFree = (src: string): boolean => asks.has(src) && !isBounded;
       const refuel = assign({ fuel });
       const move = (what: string, to: object, needsFuel: boolean): object => ({
         ...to,
@@ -221,13 +237,13 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
                 ...(id === undefined ? {} : { id }),
                 ...(systemId === undefined ? {} : { systemId }),
                 input: ({ context }: Noted) => ({ name: node.id, n: context.n }),
-                onDone: asks.has(src)
+                onDone: isFree(src)
                   ? move('did', done, false)
                   : [move('did', done, true), idle('did')],
                 ...(failed === undefined
                   ? {}
                   : {
-                      onError: asks.has(src)
+                      onError: isFree(src)
                         ? move('failed', failed, false)
                         : [move('failed', failed, true), idle('failed')],
                     }),
@@ -260,7 +276,8 @@ interface Noted {
   readonly event: { readonly type: string };
 }
 
-interface Given {
+/** The input of an invoke: the name of its state, and the number of its transition. */
+export interface Given {
   readonly name: string;
   readonly n: number;
 }
@@ -270,12 +287,13 @@ interface Acting {
   readonly signal: AbortSignal;
 }
 
-/** Makes a machine of a chart, anew, with its configuration edited. */
+/** Makes a machine of a chart, anew, with its configuration edited, and with more effects. */
 export function makeMachine(
   chart: Chart,
   world: WalkWorld,
   edit: (config: object, machine: string) => object = (config) => config,
   path: string = 'm',
+  more: Readonly<Record<string, AnyActorLogic>> = {},
 ): AnyStateMachine {
   const label = (what: string, { name, n }: Given): string => `${what} ${name} ${n}`;
   const act =
@@ -312,9 +330,10 @@ export function makeMachine(
     }),
     broken: step(act('broken', true)),
     counter: fromTransition((count: number) => count + 1, 0),
+    ...more,
   };
   for (const [src, child] of Object.entries(chart.children)) {
-    actors[src] = makeMachine(child, world, edit, `${path}/${src}`);
+    actors[src] = makeMachine(child, world, edit, `${path}/${src}`, more);
   }
   const config = edit(chart.config(world, actors), path);
   return setup({ actors }).createMachine(config as never) as unknown as AnyStateMachine;
