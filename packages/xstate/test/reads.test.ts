@@ -17,7 +17,7 @@ function inARow(steps: Readonly<Record<string, ReturnType<typeof step<unknown>>>
     const next = names[index + 1] ?? 'end';
     return [name, { invoke: { id: name, src: name, onDone: next, onError: next } }] as const;
   });
-  return setup({ actors: steps as never }).createMachine({
+  return setup({ actors: steps }).createMachine({
     initial: names[0] as string,
     states: { ...Object.fromEntries(states), end: { type: 'final' } },
   } as never) as unknown as AnyStateMachine;

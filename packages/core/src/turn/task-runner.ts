@@ -72,8 +72,6 @@ export class TaskRunner {
    * The answers to an approval are no such time: a repetition reads what the run has read.
    */
   get interruptedAhead(): number | undefined {
-    const isTimed = ({ spec, discarded }: Task): boolean =>
-      !discarded && (spec.kind === 'sleep' || (spec.kind === 'poll' && spec.outside === undefined));
     const waits = [...this.#execution.pending.values()].some(isTimed);
     return waits ? this.#interrupted.ahead : undefined;
   }
@@ -368,6 +366,12 @@ export class TaskRunner {
       else uncommitted.note('chance');
     }
   }
+}
+
+/** `true` for a task that waits for a time, or for something that changes with time. */
+function isTimed({ spec, discarded }: Task): boolean {
+  if (discarded) return false;
+  return spec.kind === 'sleep' || (spec.kind === 'poll' && spec.outside === undefined);
 }
 
 /** `true` for a task that runs code of an author or a model: a step, or a question answered here. */

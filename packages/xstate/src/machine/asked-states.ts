@@ -85,7 +85,9 @@ export function withAsks(
   for (const [path, given] of Object.entries(asks)) {
     const { node, keys } = stateAt(name, states, path);
     if (given === 'internal') continue;
-    assertMayWait(name, path, node);
+    // A final state inside of another state may end the saga.
+    if (node.type === 'history' || (node.type === 'final' && given !== 'end'))
+      throw neverWaits(name, path, node);
     if (given === 'end') {
       config = changedState(config, keys, (state) => endingConfig(state, end(path)));
       continue;
@@ -169,9 +171,8 @@ function stateAt(name: string, states: readonly StateOfPath[], path: string): St
   );
 }
 
-function assertMayWait(name: string, state: string, { type }: AnyStateNode): void {
-  if (type !== 'final' && type !== 'history') return;
-  throw new AuthoringError(
+function neverWaits(name: string, state: string, { type }: AnyStateNode): AuthoringError {
+  return new AuthoringError(
     `Saga '${name}': asks['${state}'] is a ${type} state, in which no machine waits.`,
     { anchor: 'machines' },
   );
