@@ -42,7 +42,7 @@ describe('a read of a machine', () => {
     ['that runs once', step<unknown>(() => 2, { once: true }), {}],
     ['that has failed', failing, {}],
     ['of a saga that commits each step', pay, { commitsEach: true }],
-  ])('[E1] waits for the commit of an effect %s', async (_, effect, replace) => {
+  ])('[E1] of a machine waits for the commit of an effect %s', async (_, effect, replace) => {
     const looked: number[] = [];
     const points: CommitPoint[] = [];
     const watched = step<unknown>(() => looked.push(points.length), { reads: true });
@@ -52,7 +52,7 @@ describe('a read of a machine', () => {
     expect(looked).toEqual([2]);
   });
 
-  it('[E1] begins no earlier than an effect beside it that waits for a commit', async () => {
+  it('[E1] begins no earlier than an effect of another region that waits for a commit', async () => {
     let paid: () => void = () => undefined;
     const whenPaid = new Promise<void>((resolve) => {
       paid = resolve;
