@@ -116,9 +116,9 @@ export function serveSagas<P extends Program, Env = unknown>(
   const origins = toOriginChecks(allowedOrigins);
   const resource = oauth === undefined ? undefined : protectedResource(oauth);
   const serverInfo = { name, version };
-  // The SDK serves streams, and servers with further tools.
-  const always = handler?.responseMode === 'sse' ? 'stream' : undefined;
-  const leftToSdk = extend === undefined ? always : 'extend';
+  // The SDK serves servers with further tools, and streams that are always wanted.
+  const streams = handler?.responseMode === 'sse' ? 'stream' : undefined;
+  const leftToSdk = extend === undefined ? streams : 'extend';
   let sdk: Promise<SdkServing> | undefined;
   // Most requests need no SDK, which is slow to load.
   const loadSdk = (core: SagaHostCore): Promise<SdkServing> =>
@@ -176,9 +176,8 @@ export function serveSagas<P extends Program, Env = unknown>(
     const { telemetry, hooks } = all.observer;
     if (telemetry?.servedBySdk !== undefined)
       quietly(() => telemetry.servedBySdk?.(whyBySdk(served, leftToSdk)), hooks.onError);
-    return await (
-      await loadSdk(all)
-    )(served);
+    const serveBySdk = await loadSdk(all);
+    return await serveBySdk(served);
   }
 
   const hostFor = (env: Env): SagaHostCore => {
