@@ -234,3 +234,21 @@ test('[W1] a request with a progress token leaves no listener on its signal', as
   }
   expect(request().signal.aborted).toBe(false);
 });
+
+test('[P1] a call that needs the SDK registers its tool only, and a list registers all', async () => {
+  const register = vi.spyOn(McpServer.prototype, 'registerTool');
+  const sagas = ['one', 'two', 'three'].map((name) =>
+    saga({ name, version: '1' }, function* () {
+      return yield* step('tell', () => name);
+    }),
+  );
+  const server = serveSagas({ name: 'test', version: '1', sagas, keys: oldKey });
+  const registered = async (called: string, params: object): Promise<readonly string[]> => {
+    register.mockClear();
+    const { last } = await ask(server, 'legacy', called, params);
+    expect(last.error).toBeUndefined();
+    return register.mock.calls.map(([name]) => name);
+  };
+  expect(await registered('tools/call', { name: 'two' })).toEqual(['two']);
+  expect(await registered('tools/list', {})).toEqual(['one', 'two', 'three']);
+});
