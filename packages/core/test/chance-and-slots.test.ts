@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { all, each, step, type Steps } from '../src/index.ts';
+import { all, checkpoint, each, poll, step, type Command, type Steps } from '../src/index.ts';
 import { completed, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { continuesAtCommits, World, type RuntimeMembers } from './support/world.ts';
-import type { CommitPoint } from '../src/model/outcome.ts';
+import type { CommitPoint, CommittedTurn } from '../src/model/outcome.ts';
 
 const kinds = ['each with a limit', 'all (control)'] as const;
 
@@ -175,4 +175,31 @@ describe('a read', () => {
     const replace = continuesAtCommits();
     expect(completed(await start(program, {}, new World(), { replace }))).toBe('done');
   });
+});
+
+it('[E1] a report of a wait does not end the turn at a commit, and a page of a checkpoint does', async () => {
+  const turnsOf = async (wait: () => Command<unknown>): Promise<number> => {
+    const points: CommitPoint[] = [];
+    const program = sagaOf(function* () {
+      yield* all([
+        wait(),
+        (function* (): Steps<void> {
+          for (const key of ['a', 'b', 'c']) yield* step('act', () => 1, { key, once: true });
+        })(),
+      ]);
+      return 'done';
+    });
+    const world = new World();
+    const deadline = world.time + 1e6;
+    const commit = async (point: CommitPoint): Promise<CommittedTurn> => {
+      points.push(point);
+      return { turn: points.length + 1, tokenBytes: 1, deadline };
+    };
+    suspended(await start(program, {}, world, { budget: 1e6, maxHold: 0, replace: { commit } }));
+    return points.length;
+  };
+  const polled = (): Command<unknown> =>
+    poll('ready', () => undefined, { every: '1h', timeout: '2d', report: () => 'Not yet.' });
+  expect(await turnsOf(polled)).toBeGreaterThan(1);
+  expect(await turnsOf(() => checkpoint('A page.'))).toBe(0);
 });
