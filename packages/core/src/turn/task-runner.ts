@@ -91,17 +91,23 @@ export class TaskRunner {
   get #reasonToCommit(): CommitReason | undefined {
     const now = this.clock.now();
     if (this.#holdsVital(now)) return 'vital';
+    const holdsEffect = this.#holdsEffect(now);
     const isHeld = (task: Task): boolean =>
-      this.#isOpen(task) && this.#waitsForCommit(task) && this.#clocks.dueAt(task) <= now;
+      this.#isOpen(task) &&
+      this.#waitsForCommit(task, holdsEffect) &&
+      this.#clocks.dueAt(task) <= now;
     return [...this.#execution.idle].some(isHeld)
       ? this.budget.reasonToCommit(this.#isUndoing)
       : undefined;
   }
 
-  /** `true` if a commit must come before a task. */
-  #waitsForCommit(task: Task): boolean {
+  /**
+   * `true` if a commit must come before a task.
+   * @param holdsEffect - `true` if a due effect waits for it
+   */
+  #waitsForCommit(task: Task, holdsEffect: boolean): boolean {
     if (!isEffect(task)) return false;
-    const isRead = onlyReads(task.spec) && !this.#holdsEffect();
+    const isRead = onlyReads(task.spec) && !holdsEffect;
     return this.budget.waitsForCommit(isRead, this.#isUndoing);
   }
 
@@ -109,9 +115,8 @@ export class TaskRunner {
    * `true` if a due effect waits for a commit. Reads wait with it, because the commit waits for
    * whatever runs.
    */
-  #holdsEffect(): boolean {
+  #holdsEffect(now: number): boolean {
     if (this.budget.reasonToCommit(this.#isUndoing) === undefined) return false;
-    const now = this.clock.now();
     return [...this.#execution.idle].some(
       (task) =>
         this.#isOpen(task) &&
@@ -281,6 +286,7 @@ export class TaskRunner {
     const { idle } = this.#execution;
     // Other effects wait with it, so that the commit need not wait for them.
     const holdsVital = this.#holdsVital(now);
+    const holdsEffect = this.#holdsEffect(now);
     const { pending } = this.#execution;
     const candidates = this.#slots.candidates(
       idle,
@@ -298,7 +304,7 @@ export class TaskRunner {
       const waits = type === undefined && timingOf(task, time) === 'waiting';
       const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
       const isHeld = type === undefined && holdsVital && isEffect(task);
-      if (waits || isFull || isHeld || this.#isDeferred(task, type, now)) {
+      if (waits || isFull || isHeld || this.#isDeferred(task, type, now, holdsEffect)) {
         // Another turn runs, withdraws, or undoes the step, and needs the mark.
         if (isMarked)
           this.#execution.record(task, retryEntry(task, task.attempts, task.notBefore), undefined);
@@ -331,11 +337,16 @@ export class TaskRunner {
   }
 
   /** `true` if a task waits for the next turn: not due, or the budget is used up. */
-  #isDeferred(task: Task, type: TaskEntry['type'] | undefined, now: number): boolean {
+  #isDeferred(
+    task: Task,
+    type: TaskEntry['type'] | undefined,
+    now: number,
+    holdsEffect: boolean,
+  ): boolean {
     if (task.notBefore > this.clock.timeFor(task, now) || !this.budget.hasTime(now)) return true;
     const isVital = this.#isVital(task);
     if (type !== undefined || !(isVital || isEffect(task))) return false;
-    return this.budget.defers(now, this.#waitsForCommit(task), isVital);
+    return this.budget.defers(now, this.#waitsForCommit(task, holdsEffect), isVital);
   }
 
   #finish(task: Task, { entry, value, aborts }: TaskEnd): void {
