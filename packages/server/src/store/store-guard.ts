@@ -88,10 +88,7 @@ export function storeGuard(store: SagaStore): SagaGuard {
     finish: async (fence, response, { respondsUntil = 0, undecided } = {}) => {
       const held = fence as StoredFence;
       // The response needs no ID: it is sealed, so no two calls write the same text.
-      const value = {
-        head: JSON.stringify(finished(held.used, undecided)),
-        body: response,
-      };
+      const value = { head: headOf(finished(held.used, undecided), held), body: response };
       const forgotten = turnKey(held.sagaId, held.turn - 2).name;
       const outdated = held.keepsResponses === true ? undefined : forgotten;
       const until = Math.max(held.used.respondsUntilMs, respondsUntil);
@@ -146,10 +143,10 @@ async function begin(store: SagaStore, claim: GuardClaim): Promise<GuardVerdict>
   let stored: Entry | undefined;
   let nowMs = 0;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const decision = decide(stored && tokenOf(stored), claim, nowMs);
+    const decision = decide(stored && tokenOf(stored, claim), claim, nowMs);
     if (decision.do === 'refuse') return decision.because;
     // A repeated start has an ID of its own, which nothing knows.
-    const known = stored && tokenOf(stored).used.sagaId;
+    const known = stored && tokenOf(stored, claim).used.sagaId;
     const sagaId = known ?? claim.sagaId;
     if (decision.do === 'respond') {
       const verdict = await respond(store, { ...claim, sagaId }, decision);
@@ -199,7 +196,7 @@ async function respond(
   const other = isOther ? ({ other: true } as const) : {};
   const turnAt = async (at: number): Promise<StoredToken | undefined> => {
     const entry = await store.read(turnKey(sagaId, at));
-    return entry && tokenOf(entry);
+    return entry && tokenOf(entry, claim);
   };
   let next = await turnAt(turn + 1);
   if (response !== undefined) return { response, wentOn: next !== undefined, ...other };
@@ -277,8 +274,19 @@ function isLeaseOf(call: string, { head }: Entry): boolean {
   return used.status === 'leased' && used.call === call;
 }
 
-function tokenOf({ head, body, writtenAtMs }: Entry): StoredToken {
-  return { used: JSON.parse(head) as UsedToken, body, writtenAtMs };
+/** Encodes the facts about a turn. A start is stored under the ID of its token. */
+function headOf(used: UsedToken, { turn }: Pick<GuardClaim, 'turn'>): string {
+  return JSON.stringify(turn === 0 ? { ...used, jti: undefined } : used);
+}
+
+/** Decodes an entry that was found for a claim. */
+function tokenOf(
+  { head, body, writtenAtMs }: Entry,
+  { jti }: Pick<GuardClaim, 'jti'>,
+): StoredToken {
+  // Only the entry of a start has no ID, and is found by it.
+  const used = { jti, ...(JSON.parse(head) as object) } as UsedToken;
+  return { used, body, writtenAtMs };
 }
 
 /**

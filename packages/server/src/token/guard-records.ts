@@ -6,7 +6,7 @@ import {
   type ClientAnswer,
   sealedBytes,
 } from '@mcp-saga/core/program';
-import { TokenRefused, type Claims } from '@mcp-saga/seal';
+import { fromBase64Url, toBase64Url, TokenRefused, type Claims, type Stream } from '@mcp-saga/seal';
 import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
@@ -83,7 +83,7 @@ export async function sealRequest(
   request: RetryableRequest,
   round: number,
 ): Promise<string> {
-  return await sealRecord(host, saga, { begun: toKept(request, round) });
+  return await sealRecord(host, saga, { begun: toKept(request, round) } as GuardRecord, false);
 }
 
 /**
@@ -132,19 +132,61 @@ let memorySecret: string | undefined;
 /** Parts of a host for records. */
 type Keeper = Pick<HostParts, 'keys' | 'guard'>;
 
+/** Record of the guard: a request, or a response with the token that its client got. */
+interface GuardRecord {
+  readonly token?: string;
+}
+
+/** Least size of the JSON of a response that is compressed, in bytes. */
+const compressResponseFrom = 128;
+
 /**
  * Seals a record for the guard, as JSON: the codec would nest it deeper than it reads. A guard in
- * memory gets the JSON.
+ * memory gets the text.
+ *
+ * Most of a store is tokens in records. So a token is sealed as bytes, since base64url in base64url
+ * takes a third more, and without its header, which the record has, too.
+ * @param compress - least size of compressed JSON, of which the client has each value
  */
 async function sealRecord(
   { keys, guard }: Keeper,
   saga: SealedSaga,
-  kept: object,
+  record: GuardRecord,
+  compress: number | false,
 ): Promise<string> {
-  const bytes = stringifyWithToken(kept);
-  return guard?.isInMemory === true
-    ? memoryPrefix(saga.claims) + bytes
-    : await keys.responses.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
+  const { token, ...others } = record;
+  const json = JSON.stringify(others);
+  if (guard?.isInMemory === true) return `${memoryPrefix(saga.claims)}${json}\n${token ?? ''}`;
+  const claims = claimsOfRecord(saga.claims);
+  const seal = async (...streams: readonly Stream[]): Promise<string> =>
+    await keys.responses.seal('response', saga.sagaId, claims, streams);
+  if (token === undefined) return await seal({ bytes: json, compress });
+  const [header = '', ...parts] = token.split('.');
+  const bytes = parts.map((part) => fromBase64Url(part));
+  if (bytes.every((part) => part !== undefined)) {
+    const sealed = await seal(
+      { bytes: json, compress },
+      ...bytes.map((part) => ({ bytes: part, compress: false })),
+    );
+    // Unless the key has changed since the token was sealed.
+    if (headerOf(sealed) === header) return sealed;
+  }
+  return await seal({ bytes: JSON.stringify(record), compress });
+}
+
+/** Part of a token that names its key and its saga. */
+function headerOf(token: string): string {
+  return token.slice(0, token.indexOf('.'));
+}
+
+/**
+ * Claims of a record. It is found by a saga, a turn, and a token that were checked before, so it
+ * repeats none of the facts about the caller and the call.
+ */
+function claimsOfRecord({ turn, jti, born, iat, exp }: Claims): Claims {
+  const entry = { target: '', argsDigest: '' };
+  const saga = { name: '', version: '' };
+  return { method: '', entry, saga, principal: null, engine: 1, turn, jti, born, iat, exp };
 }
 
 /**
@@ -162,12 +204,20 @@ async function openRecord(
   if (memorySecret !== undefined && record.startsWith(`${memorySecret} `)) {
     const [turnText = '', jti = ''] = record.slice(memorySecret.length + 1).split(' ', 2);
     if (!isRight({ turn: Number(turnText), jti })) throw new TokenRefused('used');
-    return JSON.parse(record.slice(memoryPrefix({ turn, jti }).length)) as unknown;
+    const text = record.slice(memoryPrefix({ turn, jti }).length);
+    const end = text.indexOf('\n');
+    return withToken(JSON.parse(text.slice(0, end)) as object, text.slice(end + 1));
   }
   // The time of the token was checked.
   const sealed = await keys.responses.open(record, { purpose: 'response', sid, ...atAnyTime });
   if (!isRight(sealed.claims)) throw new TokenRefused('used');
-  return readSealedRecord(sealed.streams[0], {});
+  const [json, ...parts] = sealed.streams;
+  const token = [headerOf(record), ...parts.map((part) => toBase64Url(part))].join('.');
+  return withToken(readSealedRecord<object>(json, {}), parts.length > 0 ? token : '');
+}
+
+function withToken(record: object, token: string): object {
+  return token === '' ? record : { ...record, token };
 }
 
 /** Prefix of an unsealed record: a secret of this process, so no other store can forge a record. */
@@ -242,7 +292,8 @@ export async function sealResponse(
   turn: SagaTurn,
   isCommitted: boolean = false,
 ): Promise<string> {
-  return await sealRecord(host, saga, isCommitted ? { goesOn: 'commit', ...turn } : keptOf(turn));
+  const record: GuardRecord = isCommitted ? { goesOn: 'commit', ...turn } : keptOf(turn);
+  return await sealRecord(host, saga, record, compressResponseFrom);
 }
 
 /** Kept part of a response. Large questions are rendered again from the token. */
@@ -324,9 +375,7 @@ export function keptBytesOf(
   // A response holds the token that the client got, and so does the state of a handle.
   const copies = hasHandles(offers, claims) ? 2 : 1;
   const age = Math.max(0, clock() - claims.iat);
-  return Math.ceil(
-    (state.keptBytes + copies * sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtl + margin)),
-  );
+  return Math.ceil((state.keptBytes + copies * tokenBytes) * Math.exp(-age / (tokenTtl + margin)));
 }
 
 /** Number for the next token to carry: the estimate without the length of the next token. */
@@ -341,22 +390,11 @@ export function nextKeptBytes(
   const earlier = keptBytesOf(host, saga);
   // The states of handles stay until they expire, and so do pages.
   if (hasHandles(host.offers, claims) || saga.state.hasPages === true) return earlier + own;
-  const lastResponse = sealedBytes(tokenBytes + smallQuestions) + responseOverhead;
+  const lastResponse = tokenBytes + sealedBytes(smallQuestions) + responseOverhead;
   return Math.min(earlier, claims.turn * headBytes + lastResponse) + own;
 }
 
 /** `true` if the client of a saga gets handles, whose states are stored. */
 function hasHandles({ handles }: HostParts['offers'], { method }: Pick<Claims, 'method'>): boolean {
   return handles !== undefined && method === resumeTokenMethod;
-}
-
-/**
- * Converts a record to JSON, with the token last. `JSON.stringify` would search each character of
- * the token for escapes, which takes a fifth of a commit after 400 steps, and a token has none.
- */
-export function stringifyWithToken(record: { readonly token?: string }): string {
-  const { token } = record;
-  if (token === undefined) return JSON.stringify(record);
-  const json = JSON.stringify({ ...record, token: undefined });
-  return `${json.slice(0, -1)}${json === '{}' ? '' : ','}"token":"${token}"}`;
 }
