@@ -26,6 +26,7 @@ import type { SagaHostOptions, DemandedOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
+import { overfullPart, refuseOverfull } from './http/repeated-values.ts';
 import { forInvocation, type SagaHostCore } from './requests/host.ts';
 import { attachSagas } from './mcp/attach.ts';
 import { toolsFor } from './mcp/attach-saga-methods.ts';
@@ -169,6 +170,8 @@ export function serveSagas<P extends Program, Env = unknown>(
       ...present({ user }),
       ...waitUntilOf(runtime ?? env),
     };
+    const overfull = overfullPart(served.parsedBody);
+    if (overfull !== undefined) return refuseOverfull(served.parsedBody, overfull);
     const core = forInvocation(all, served);
     const direct =
       leftToSdk === undefined ? serveDirectly(core, serverInfo, served, handler) : undefined;
