@@ -1,5 +1,10 @@
 import type { ClientStep, Json, Program } from '@mcp-saga/core';
-import { type ClientAnswer, type ProgramState, type Runtime } from '@mcp-saga/core/program';
+import {
+  type ClientAnswer,
+  type ProgramState,
+  type Runtime,
+  engineOf,
+} from '@mcp-saga/core/program';
 import { digestText } from '@mcp-saga/seal';
 
 /**
@@ -12,10 +17,10 @@ export async function journalOf(
   content: (step: ClientStep) => Json,
 ): Promise<{ readonly state: ProgramState; readonly runtime: Runtime }> {
   const runtime = idleRuntime();
-  let state = await program.begin(args);
+  let state = await engineOf(program).begin(args);
   let answers = new Map<string, ClientAnswer>();
   for (;;) {
-    const outcome = await program.advance(state, answers, runtime);
+    const outcome = await engineOf(program).advance(state, answers, runtime);
     if (outcome.status !== 'suspended') return { state: fromToken(state), runtime };
     ({ state } = outcome);
     const asked = outcome.steps[0];

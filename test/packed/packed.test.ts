@@ -433,6 +433,8 @@ describe('the bundle of a worker', () => {
     ['memoryStore', '@mcp-saga/server', 2_700],
     ['standardWebhook', '@mcp-saga/server', 1_750],
     ['step', '@mcp-saga/server', 4_250],
+    ['saga, elicit', '@mcp-saga/server', 8_500],
+    ['saga, elicit, step, approval', '@mcp-saga/server', 16_000],
     ['generateKey', '@mcp-saga/seal', 1_250],
     ['isRecord', '@mcp-saga/core/program', 120],
     ['toMermaid', '@mcp-saga/xstate', 20_500],

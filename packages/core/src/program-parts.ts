@@ -20,14 +20,15 @@ export {
 export { firstOfEach, isSameUser, mayBeOnePerson } from './author/outside/one-person.ts';
 export { answerHere } from './effects/end-task.ts';
 export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/effect-of.ts';
-export { command, specOf } from './effects/effect-of.ts';
+export { command, specOf } from './effects/make-command.ts';
 export type { ElicitSpec, ElicitUrlSpec } from './effects/kinds/elicit.ts';
 export type { RootsSpec } from './effects/kinds/roots.ts';
 export { samplingNeed, type SampleSpec } from './effects/kinds/sample.ts';
 export type { StepUndo, UndoWork } from './model/command.ts';
 export { isClearlyLargerThan, isLargerThan, assertJson, InvalidJson } from './values/json.ts';
 export { encodeError, toStepErrorData } from './values/step-error-data.ts';
-export { generatorProgram } from './turn/generator-program.ts';
+export { engineOf, generatorEngine } from './turn/generator-engine.ts';
+export { isProgram } from './model/program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
 export { Journal } from './journal/journal.ts';
 export { MalformedState } from './journal/malformed-state.ts';
@@ -70,7 +71,6 @@ export {
   troubleshootingLink,
   withoutLink,
 } from './values/errors.ts';
-export { toOwnError } from './values/errors.ts';
 export { completePolicy, retryNames, type RetryPlan } from './values/retry.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/json.ts';
@@ -97,7 +97,7 @@ export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory } from './model/history.ts';
 export { engineVersion, type ProgramState } from './model/program-state.ts';
 export type { ProgramLimits, Runtime, StepEvent } from './model/runtime.ts';
-export type { EndRequest, Origin } from './model/program.ts';
+export type { EndRequest, Origin, Runnable, SagaEngine } from './model/program.ts';
 export type { StepCall, StepGiven } from './model/step-context.ts';
 export { orphan } from './turn/turn-without-code.ts';
 export { decode, encode, revive, CodecError } from './values/codec.ts';

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { poll, sample, SagaCancelled, step, TurnAborted } from '../src/index.ts';
 import type { Command, Steps } from '../src/model/command.ts';
@@ -78,7 +79,7 @@ describe('code that never settles', () => {
     );
     const { state } = suspended(await start(program, {}, world));
     const cancel = (change: TurnSettings) =>
-      program.advance(state, new Map(), runtimeOf(world, { turn: 2, ...change }), {
+      engineOf(program).advance(state, new Map(), runtimeOf(world, { turn: 2, ...change }), {
         error: new SagaCancelled(),
       });
     const taking = cancel(settings);

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -190,7 +191,9 @@ describe('answers of a turn', () => {
 
   it('[W4] to unknown steps in the first turn are ignored and reported', async () => {
     const program = three();
-    const outcome = suspended(await turn(program, await program.begin({}), { a: of('A') }));
+    const outcome = suspended(
+      await turn(program, await engineOf(program).begin({}), { a: of('A') }),
+    );
     expect(outcome.ignored).toEqual([{ stepId: 'a', why: 'asked otherwise' }]);
     expect(outcome.steps).toHaveLength(3);
   });
@@ -347,7 +350,7 @@ describe('the timeline of a saga', () => {
     const { state } = suspended(
       await turn(program, first.state, { form: accepted({ word: 'secret' }) }),
     );
-    const timeline = program.timeline(state);
+    const timeline = engineOf(program).timeline(state);
     expect(timeline.map(({ kind, path, outcome }) => [kind, path, outcome])).toEqual([
       ['input', '', 'parsed'],
       ['step', '0/inner', 'done'],

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -35,7 +36,7 @@ async function pathsOf(body: () => Steps<unknown>): Promise<string[]> {
     return 'done';
   });
   const { state } = suspended(await start(program));
-  return program
+  return engineOf(program)
     .timeline(state)
     .slice(1)
     .map(({ path }) => path);

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { all, checkpoint, each, poll, step, type Command, type Steps } from '../src/index.ts';
 import { completed, start, suspended, turn } from './support/drive.ts';
@@ -107,7 +108,7 @@ it('a list whose turns are interrupted again notes once which of its steps may h
   const sizes: number[] = [];
   for (let again = 0; again < 3; again += 1) {
     ({ state } = suspended(await turn(program, state, {}, world, interrupted)));
-    sizes.push(program.timeline(state).length);
+    sizes.push(engineOf(program).timeline(state).length);
   }
   const [first = 0, second = 0, third = 0] = sizes;
   // Each further turn adds the ends of the steps that it ran.

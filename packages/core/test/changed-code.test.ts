@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import {
@@ -402,7 +403,7 @@ describe('a mismatch with the policy `compensate`', () => {
           yield* checkpoint();
         }, policy);
       const { state } = suspended(await start(make(false)));
-      const outcome = await make(true).advance(state, new Map(), runtimeOf(new World()), {
+      const outcome = await engineOf(make(true)).advance(state, new Map(), runtimeOf(new World()), {
         error: new SagaCancelled('enough'),
       });
       expect(outcome).toMatchObject({

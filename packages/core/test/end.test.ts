@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -35,7 +36,7 @@ function end(
   world = new World(),
   settings: TurnSettings = {},
 ): Promise<Outcome> {
-  return program.advance(
+  return engineOf(program).advance(
     suspended(before).state,
     new Map(),
     runtimeOf(world, { turn: 2, ...settings }),

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import {
@@ -30,7 +31,7 @@ import { World, type TurnSettings } from './support/world.ts';
 const word = accepted({ word: 'w' });
 
 function lines(program: Program, { state }: Suspended): string[] {
-  return program
+  return engineOf(program)
     .timeline(state)
     .slice(1)
     .map(({ path, outcome }) => `${path} ${outcome}`);

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../src/index.ts';
@@ -26,10 +27,10 @@ describe('a journal', () => {
         const { outcome } = await drive({ make, world: run.world, answer: answerOf });
         fc.pre(outcome.state !== undefined);
         const program = make();
-        const history = program.history?.(outcome.state);
+        const history = engineOf(program).history?.(outcome.state);
         const kept = JSON.parse(JSON.stringify(history)) as SagaHistory;
-        const restored = program.restore?.(kept) as ProgramState;
-        expect(program.history?.(restored)).toEqual(history);
+        const restored = engineOf(program).restore?.(kept) as ProgramState;
+        expect(engineOf(program).history?.(restored)).toEqual(history);
         const before = run.effects.length;
         const again = await turn(program, restored, {}, run.world);
         expect(again).toMatchObject({ status: outcome.status });
@@ -43,6 +44,8 @@ describe('a journal', () => {
     const entry = { letter: '?', kind: 'step', path: 'a', outcome: 'done', fingerprint: 0 };
     const input: Json = {};
     const program = sagaOfTree({ kind: 'sequence', nodes: [] }, newRun());
-    expect(() => program.restore?.({ input, entries: [entry] })).toThrow('Unknown journal entry');
+    expect(() => engineOf(program).restore?.({ input, entries: [entry] })).toThrow(
+      'Unknown journal entry',
+    );
   });
 });

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplayMismatch, SagaCancelled, SagaLimitExceeded, TurnAborted } from '../src/index.ts';
@@ -90,7 +91,7 @@ async function play(piece: Piece, mode: Mode, options: PlayOptions = {}): Promis
  * has.
  */
 async function playThroughCrashes(piece: Piece, mode: Mode, stage: Stage): Promise<Outcome> {
-  let state = await sagaOfPiece(piece, stage).begin({});
+  let state = await engineOf(sagaOfPiece(piece, stage)).begin({});
   let answers: TurnTaken['answers'] = new Map();
   for (let number = 1; number < 1_000; number += 1) {
     const controller = new AbortController();
@@ -357,7 +358,7 @@ describe('a random saga with undos', () => {
         if (whole.turns.length === 1) return;
         const index = 1 + (draw % (whole.turns.length - 1));
         const stage = newStage(mode);
-        let state = await sagaOfPiece(piece, stage).begin({});
+        let state = await engineOf(sagaOfPiece(piece, stage)).begin({});
         for (const [number, { answers }] of whole.turns.slice(0, index).entries()) {
           stage.world.time = whole.times[number] as number;
           const outcome = await turn(
@@ -371,7 +372,7 @@ describe('a random saga with undos', () => {
           ({ state } = outcome);
         }
         stage.world.time = whole.times[index] as number;
-        let outcome = await sagaOfPiece(piece, stage).advance(
+        let outcome = await engineOf(sagaOfPiece(piece, stage)).advance(
           overTheWire(state),
           new Map(),
           runtimeOf(stage.world, { turn: index + 1, ...settingsOf(stage, mode, index + 1) }),

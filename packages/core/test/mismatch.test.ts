@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import type { CommitReason } from '../src/model/outcome.ts';
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
@@ -584,9 +585,14 @@ describe('a removed question', () => {
   it('[E6] does not prevent a cancellation', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
-    const outcome = await make(false, did).advance(state, new Map(), runtimeOf(new World()), {
-      error: new SagaCancelled('enough'),
-    });
+    const outcome = await engineOf(make(false, did)).advance(
+      state,
+      new Map(),
+      runtimeOf(new World()),
+      {
+        error: new SagaCancelled('enough'),
+      },
+    );
     expect(outcome).toMatchObject({ compensated: [{ stepId: 'charge' }] });
     expect(did).toEqual(['charge', 'refund']);
   });

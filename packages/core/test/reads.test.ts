@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { abort, race, SagaCancelled, saga, step } from '../src/index.ts';
 import type { Command } from '../src/model/command.ts';
@@ -22,7 +23,7 @@ const look = (run: () => unknown): Command<unknown> =>
 /** The recorded outcomes of a suspended or failed saga, by path. */
 async function recorded(program: Program, world: World = new World(), settings = {}) {
   const outcome = await start(program, {}, world, settings);
-  const { entries = [] } = program.history?.(suspended(outcome).state) ?? {};
+  const { entries = [] } = engineOf(program).history?.(suspended(outcome).state) ?? {};
   return Object.fromEntries(entries.map(({ path, outcome: how }) => [path, how]));
 }
 
@@ -136,7 +137,7 @@ describe('a step that only reads', () => {
     });
     const interrupted = { replace: { isInterrupted: true } };
     const { state } = suspended(await start(program, {}, new World(), interrupted));
-    const outcome = await program.advance(state, new Map(), runtimeOf(new World()), {
+    const outcome = await engineOf(program).advance(state, new Map(), runtimeOf(new World()), {
       error: new SagaCancelled(),
     });
     expect(outcome).toMatchObject({ uncompensated: [{ stepId: 'turn 1' }] });
@@ -170,7 +171,9 @@ describe('a step that only reads', () => {
     );
     const { state } = suspended(await start(program));
     const error = new SagaCancelled();
-    const outcome = await program.advance(state, new Map(), runtimeOf(new World()), { error });
+    const outcome = await engineOf(program).advance(state, new Map(), runtimeOf(new World()), {
+      error,
+    });
     const named = outcome.status === 'failed' ? outcome.uncompensated : [];
     expect(named.map(({ stepId }) => stepId)).toContain('act');
     expect(named.map(({ stepId }) => stepId)).not.toContain('look');

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { compensator, elicit, race, saga, SagaCancelled, step } from '../src/index.ts';
@@ -116,7 +117,7 @@ describe('an end that is recorded', () => {
     // No time is left for the undo; and it is cancelled while that waits.
     const two = suspended(await turn(trip, one.state, { sure: refused() }, world, { budget: 0 }));
     const three = suspended(
-      await trip.advance(two.state, new Map(), runtimeOf(world, { turn: 3, budget: 0 }), {
+      await engineOf(trip).advance(two.state, new Map(), runtimeOf(world, { turn: 3, budget: 0 }), {
         error: new SagaCancelled('bored'),
       }),
     );

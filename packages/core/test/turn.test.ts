@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -188,11 +189,11 @@ describe('the budget of a turn', () => {
       return 'done';
     });
     const { state } = suspended(await start(program, {}, world, { budget: 50 }));
-    expect(program.timeline(state).map(({ path, outcome }) => `${path} ${outcome}`)).toEqual([
-      ' parsed',
-      '0/long done',
-      '1/long done',
-    ]);
+    expect(
+      engineOf(program)
+        .timeline(state)
+        .map(({ path, outcome }) => `${path} ${outcome}`),
+    ).toEqual([' parsed', '0/long done', '1/long done']);
   });
 
   const vital = { replace: { defersEffects: 'vital' } } as const;

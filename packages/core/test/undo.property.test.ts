@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReplayMismatch, SagaCancelled, TurnAborted } from '../src/index.ts';
@@ -61,7 +62,7 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
   world.compensators.set('release', release(ledger));
   const draw = crash === undefined ? undefined : seeded(crash);
   const turns: { state: ProgramState; answers: Answers; calls: number }[] = [];
-  let state = plan.from?.state ?? (await make().begin({}));
+  let state = plan.from?.state ?? (await engineOf(make()).begin({}));
   let answers: Answers = plan.from?.answers ?? {};
   for (let number = 1; number <= 600; number += 1) {
     const end = plan.end?.turn === number ? plan.end.request : undefined;
@@ -78,7 +79,7 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
           ...settings.replace,
         },
       };
-      return make().advance(
+      return engineOf(make()).advance(
         overTheWire(state),
         new Map(Object.entries(answers)),
         runtimeOf(world, all),
@@ -295,7 +296,7 @@ describe('a random saga that ends with an undo', () => {
         for (const { state, answers } of whole.turns.slice(0, 12)) {
           const saga = sagaOf(tree, whole.ledger);
           const done = new Set(
-            saga
+            engineOf(saga)
               .timeline(state)
               .flatMap(({ kind, path, outcome }) =>
                 kind === 'step' && outcome === 'done' ? [path] : [],

@@ -16,7 +16,7 @@ import {
 } from '../src/index.ts';
 import { orphan } from '../src/program-parts.ts';
 import type { Outcome } from '../src/model/outcome.ts';
-import type { Program } from '../src/model/program.ts';
+import type { Program, Runnable } from '../src/model/program.ts';
 import type { ProgramState } from '../src/model/program-state.ts';
 import type { Steps } from '../src/model/command.ts';
 import { accepted, completed, failed, refused, start, suspended, turn } from './support/drive.ts';
@@ -38,14 +38,14 @@ const book = (done: string[], id: string) =>
 
 /** Continues to the end, one effect a turn, with the code that `make` returns for each turn. */
 async function finish(
-  make: (turn: number) => Pick<Program, 'advance'>,
+  make: (turn: number) => Runnable,
   before: Outcome,
   world: World,
 ): Promise<Outcome> {
   let outcome = before;
   for (let number = 1; outcome.status === 'suspended'; number += 1) {
     if (number > 30) throw new Error('it does not end');
-    outcome = await turn(make(number) as Program, outcome.state, {}, world, tick(world));
+    outcome = await turn(make(number), outcome.state, {}, world, tick(world));
   }
   return outcome;
 }
@@ -380,7 +380,7 @@ describe('named compensators', () => {
     const done: string[] = [];
     const world = worldOf(done);
     const { state } = suspended(await start(charging(done, 'charge'), {}, world));
-    const gone = orphan('test', new Error('gone')) as Program;
+    const gone = { engine: orphan('test', new Error('gone')) };
     const first = await turn(gone, state, {}, world, { budget: 0 });
     expect(await finish(() => gone, first, world)).toMatchObject({
       compensated: [{ stepId: 'extra' }, { stepId: 'charge' }],
@@ -388,7 +388,7 @@ describe('named compensators', () => {
     });
     expect(done).toHaveLength(2);
     // The effects of an interrupted turn are unknown, except those that it undid.
-    const begun = orphan('test', new Error('gone'), 'turn 2') as Program;
+    const begun = { engine: orphan('test', new Error('gone'), 'turn 2') };
     const again = await turn(begun, state, {}, world, { budget: 0 });
     expect(await finish(() => begun, again, world)).toMatchObject({
       compensated: [{ stepId: 'extra' }, { stepId: 'charge' }],

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { abort, all, race, SagaCancelled, scope, step } from '../src/index.ts';
 import type { Command, Steps } from '../src/model/command.ts';
@@ -22,7 +23,7 @@ function waiting(body: (does: Does) => Steps<string>) {
       const slow = isSlow ? { commitsEach: true } : {};
       const settings = { turn: 2, replace: slow };
       const { state } = suspended(await start(program, {}, world));
-      let outcome = await program.advance(state, new Map(), runtimeOf(world, settings), {
+      let outcome = await engineOf(program).advance(state, new Map(), runtimeOf(world, settings), {
         error: new SagaCancelled(),
       });
       while (outcome.status === 'suspended') {

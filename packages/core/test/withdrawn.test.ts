@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 /**
  * A branch that is ended while something in it runs: its `finally` runs when that has ended, the
  * same under replay.
@@ -238,7 +239,7 @@ describe('the entry of a poll that was withdrawn while it ran', () => {
   it('[R1] has an outcome of its own', async () => {
     const { make, state } = await begun();
     expect(
-      make()
+      engineOf(make())
         .timeline(state)
         .map(({ kind, path, outcome }) => [kind, path, outcome]),
     ).toEqual([

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/server/internal';
 import { describe, expect, test as it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -147,9 +148,12 @@ describe('a guard', () => {
     let result: unknown = 1n;
     const program: Program = {
       ...odd,
-      advance: async (...turn) => {
-        const outcome = await odd.advance(...turn);
-        return outcome.status === 'completed' ? { ...outcome, result } : outcome;
+      engine: {
+        ...engineOf(odd),
+        advance: async (...turn) => {
+          const outcome = await engineOf(odd).advance(...turn);
+          return outcome.status === 'completed' ? { ...outcome, result } : outcome;
+        },
       },
     };
     const host = hostOf({ sagas: [program], store: memoryStore() });

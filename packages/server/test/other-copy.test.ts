@@ -1,4 +1,10 @@
-import { AnswerConflict, createSagaHost, generateKey, ReplayMismatch } from '@mcp-saga/server';
+import {
+  AnswerConflict,
+  createSagaHost,
+  generateKey,
+  memoryStore,
+  ReplayMismatch,
+} from '@mcp-saga/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { failingGuard } from './fixtures/failing-guard.ts';
@@ -77,6 +83,100 @@ describe('a saga of another copy of the package', () => {
     const first = suspended(await host.start('two', {}));
     const second = suspended(await host.resume(first.token, answer(true)));
     await expect(host.resume(second.token, answer(false))).rejects.toBeInstanceOf(AnswerConflict);
+  });
+
+  it('[R2] gets errors of its own classes in the body', async () => {
+    const { all, elicit, ElicitationRefused, saga, SagaError, step, StepError, StepTimedOut } =
+      await importAgain();
+    const caught: string[] = [];
+    class OwnError extends SagaError {}
+    const careful = saga({ name: 'careful', version: '1', reuse: 'ok' }, function* () {
+      try {
+        yield* step('fail', () => {
+          throw new SagaError('no money', { code: 'poor' });
+        });
+      } catch (error) {
+        if (error instanceof StepError) caught.push(String(error.code));
+        if (error instanceof OwnError || error instanceof StepTimedOut) caught.push('wrong');
+      }
+      try {
+        yield* all({ go: elicit('go', asked) });
+      } catch (error) {
+        if (error instanceof ElicitationRefused) caught.push(error.action);
+      }
+      return 'done';
+    });
+    const host = createSagaHost({ sagas: [careful], name: 'shop', keys: generateKey(), hooks });
+    const { token } = suspended(await host.start('careful', {}));
+    const declined = [{ stepId: 'go', result: { action: 'decline' } }];
+    expect(await host.resume(token, declined)).toMatchObject({ result: 'done' });
+    // Each replay throws the error of the step again.
+    expect(new Set(caught)).toEqual(new Set(['poor', 'decline']));
+  });
+
+  it('[E9] has an unknown outcome if its step says so', async () => {
+    const { OutcomeUnknown, saga, step } = await importAgain();
+    const pay = saga({ name: 'pay', version: '1' }, function* () {
+      yield* step(
+        'charge',
+        () => {
+          throw new OutcomeUnknown('the response was lost');
+        },
+        { compensate: () => undefined },
+      );
+      return 'paid';
+    });
+    const host = createSagaHost({
+      sagas: [pay],
+      name: 'shop',
+      keys: generateKey(),
+      store: memoryStore(),
+      starts: { unkeyed: 'run' },
+      hooks,
+    });
+    expect(await host.start('pay', {})).toMatchObject({
+      status: 'failed',
+      uncompensated: [{ stepId: 'charge' }],
+    });
+  });
+
+  it('fails if it forgets to yield a question', async () => {
+    const { elicit, saga, step } = await importAgain();
+    const forgetful = saga({ name: 'forgetful', version: '1', reuse: 'ok' }, function* () {
+      elicit('go', asked);
+      return yield* step('act', () => 'acted');
+    });
+    const host = createSagaHost({ sagas: [forgetful], name: 'shop', keys: generateKey(), hooks });
+    expect(await host.start('forgetful', {})).toMatchObject({
+      status: 'failed',
+      error: { code: 'never_yielded' },
+    });
+  });
+
+  it('waits for answers from outside', async () => {
+    const { approval, saga } = await importAgain();
+    let link = '';
+    const ask = saga({ name: 'ask', version: '1', reuse: 'ok' }, function* () {
+      const { approved } = yield* approval('manager', {
+        message: 'Approve?',
+        link: 'accept',
+        timeout: '1m',
+        deliver: ({ url }) => void (link = url),
+      });
+      return approved ? 'approved' : 'denied';
+    });
+    const host = createSagaHost({
+      sagas: [ask],
+      name: 'shop',
+      keys: generateKey(),
+      url: 'https://shop.example',
+      store: memoryStore(),
+      limits: { maxHold: 0 },
+      hooks,
+    });
+    const { token } = suspended(await host.start('ask', {}));
+    suspended(await host.resume(token));
+    expect(link).toContain('https://shop.example/');
   });
 
   it('fails with the error of another server, which may have the code of a mismatch', async () => {

@@ -1,3 +1,4 @@
+import { engineOf, type SagaEngine } from '@mcp-saga/server/internal';
 import {
   all,
   checkpoint,
@@ -406,32 +407,14 @@ describe('a fork in a script', () => {
   });
 });
 
-/** A program that is no generator saga, with members of its own. */
-class Delegating implements Program {
-  readonly #inner: Program;
+/** An engine of a class, which keeps its parts to itself. */
+class DelegatingEngine implements SagaEngine {
+  readonly #inner: SagaEngine;
 
-  constructor(inner: Program) {
+  constructor(inner: SagaEngine) {
     this.#inner = inner;
   }
 
-  get name(): string {
-    return this.#inner.name;
-  }
-  get version(): string {
-    return this.#inner.version;
-  }
-  readonly title = undefined;
-  readonly description = undefined;
-  get input(): Program['input'] {
-    return this.#inner.input;
-  }
-  readonly output = undefined;
-  readonly annotations = undefined;
-  readonly needs = [];
-  readonly modelAnswers = undefined;
-  readonly task = undefined;
-  readonly previous = [];
-  readonly onMismatch = 'fail';
   begin(args: Json): Promise<ProgramState> {
     return this.#inner.begin(args);
   }
@@ -446,9 +429,27 @@ class Delegating implements Program {
   asked(state: ProgramState): readonly string[] {
     return this.#inner.asked(state);
   }
-  timeline(state: ProgramState): ReturnType<Program['timeline']> {
+  timeline(state: ProgramState): ReturnType<SagaEngine['timeline']> {
     return this.#inner.timeline(state);
   }
+}
+
+/** A program that is no generator saga. */
+function delegating({ name, version, input, ...inner }: Program): Program {
+  return {
+    name,
+    version,
+    title: undefined,
+    description: undefined,
+    input,
+    output: undefined,
+    annotations: undefined,
+    needs: [],
+    task: undefined,
+    previous: [],
+    onMismatch: 'fail',
+    engine: new DelegatingEngine(engineOf({ name, version, input, ...inner })),
+  };
 }
 
 describe('a script without the arguments of its saga', () => {
@@ -476,7 +477,7 @@ describe('a script without the arguments of its saga', () => {
 
 describe('a program of another package', () => {
   it('is tested by its interface', async () => {
-    const run = await testSaga(new Delegating(deploy), { input: { service: 'web' } })
+    const run = await testSaga(delegating(deploy), { input: { service: 'web' } })
       .on.elicit('target', { target: 'staging' })
       .on.sample('safety', 'Yes')
       .on.step('release', { id: 'r1' })

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import {
   compensator,
   SagaAborted,
@@ -316,7 +317,7 @@ describe('the effects of a machine', () => {
     await drive.resume();
     await drive.resume({ 'ask@2': accept({ n: 2 }) });
     expect(keys).toEqual(['do:ping', 'do:ping#2', 'do:ping#2']);
-    expect(drive.program.timeline(drive.suspended.state)).toMatchObject([
+    expect(engineOf(drive.program).timeline(drive.suspended.state)).toMatchObject([
       { kind: 'machine' },
       { kind: 'step', path: 'ping', outcome: 'done' },
       { kind: 'step', path: 'ping#2', outcome: 'done' },

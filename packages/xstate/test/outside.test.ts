@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { SagaCancelled, type Approval } from '@mcp-saga/core';
 import { approval, elicit, machineSaga, step, stepError, waitFor } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
@@ -398,7 +399,7 @@ describe('an approval of a machine', () => {
     test.answer({ approved: false });
     await test.resume();
     const { program, suspended } = test.drive;
-    expect(program.timeline(suspended.state)).toMatchObject([
+    expect(engineOf(program).timeline(suspended.state)).toMatchObject([
       { kind: 'machine' },
       { kind: 'poll', path: 'go/answers', outcome: 'answered' },
     ]);

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { compensator, SagaCancelled } from '@mcp-saga/core';
 import {
   elicit,
@@ -143,7 +144,7 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
       uncompensated: [{ stepId: 'charge' }],
     });
     expect(told).toEqual(['charge 5 do:charge']);
-    expect(drive.program.timeline(state)).toMatchObject([
+    expect(engineOf(drive.program).timeline(state)).toMatchObject([
       { kind: 'machine' },
       { kind: 'step', path: 'charge', outcome: 'to be tried again' },
     ]);
@@ -155,7 +156,7 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
     await drive.start();
     drive.world.time += 3_600_000;
     await drive.resume();
-    expect(drive.program.timeline(drive.suspended.state)).toHaveLength(2);
+    expect(engineOf(drive.program).timeline(drive.suspended.state)).toHaveLength(2);
     made.goes = 'well';
     drive.world.time += 3_600_000;
     await drive.resume();

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { ClientCannot } from '@mcp-saga/core';
 import type { CommitPoint, CommittedTurn, Question, Route } from '@mcp-saga/core/program';
 import {
@@ -140,7 +141,7 @@ describe('a step of a machine', () => {
     const answers = new Map([
       ['it', { error: { code: -7, message: 'no' }, provenance: 'client' as const }],
     ]);
-    const outcome = await drive.program.advance(
+    const outcome = await engineOf(drive.program).advance(
       drive.suspended.state,
       answers,
       runtimeOf(drive.world),
@@ -221,12 +222,12 @@ describe('a step of a machine', () => {
     const error = { code: -32_601, message: 'Method not found' };
     const answers = new Map([['it', { error, provenance: 'client' } as const]]);
     const turn = { budget: 1_000_000, maxHold: 0, turn: 2, replace: { route } };
-    expect(await drive.program.advance(state, answers, runtimeOf(drive.world, turn))).toMatchObject(
-      {
-        status: 'completed',
-        result: '{"name":"Ann"}',
-      },
-    );
+    expect(
+      await engineOf(drive.program).advance(state, answers, runtimeOf(drive.world, turn)),
+    ).toMatchObject({
+      status: 'completed',
+      result: '{"name":"Ann"}',
+    });
   });
 
   it('[W1] an invalid question is rejected at its definition', () => {

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { all, elicit, saga, step, type Program } from '@mcp-saga/core';
 import { z } from 'zod';
 import { measure, type Candidate } from '../harness.ts';
@@ -33,7 +34,11 @@ async function running(steps: number): Promise<Candidate> {
     name: `${steps}`,
     run: async (times) => {
       for (let count = 0; count < times; count += 1) {
-        const { status } = await program.advance(await program.begin({}), new Map(), runtime);
+        const { status } = await engineOf(program).advance(
+          await engineOf(program).begin({}),
+          new Map(),
+          runtime,
+        );
         if (status !== 'suspended') throw new Error(`The turn ${status}`);
       }
     },

@@ -1,3 +1,4 @@
+import { engineOf, type SagaEngine } from '@mcp-saga/core/program';
 import type { ClientStep, Program } from '@mcp-saga/core';
 import type { ClientAnswer, ProgramState } from '@mcp-saga/core/program';
 import { createSagaHost, generateKey } from '@mcp-saga/server';
@@ -104,7 +105,7 @@ interface Ready {
   readonly machine: AnyStateMachine;
   readonly program: Program;
   readonly state: ProgramState;
-  readonly runtime: Parameters<Program['advance']>[2];
+  readonly runtime: Parameters<SagaEngine['advance']>[2];
   readonly answers: ReadonlyMap<string, ClientAnswer>;
 }
 
@@ -113,7 +114,7 @@ const accepted = { action: 'accept', content: { ok: true } };
 async function ready(made: AnyStateMachine): Promise<Ready> {
   const program = programOf(made);
   const { state, runtime } = await journalOf(program, {}, () => ({ ok: true }));
-  const [stepId = ''] = program.asked(state);
+  const [stepId = ''] = engineOf(program).asked(state);
   return {
     machine: made,
     program,
@@ -126,7 +127,7 @@ async function ready(made: AnyStateMachine): Promise<Ready> {
 function turnOf({ program, state, runtime, answers }: Ready): Candidate['run'] {
   return async (times) => {
     for (let count = 0; count < times; count += 1) {
-      const { status } = await program.advance(state, answers, runtime);
+      const { status } = await engineOf(program).advance(state, answers, runtime);
       if (status !== 'suspended') throw new Error(`The turn ${status}`);
     }
   };

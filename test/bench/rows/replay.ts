@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { call, elicit, saga, step, type Program } from '@mcp-saga/core';
 import { z } from 'zod';
 import type { FigureId } from '../figures.ts';
@@ -76,7 +77,7 @@ async function replaying(name: string, program: Program): Promise<Candidate> {
     name,
     run: async (times) => {
       for (let count = 0; count < times; count += 1) {
-        const { status } = await program.advance(state, answers, runtime);
+        const { status } = await engineOf(program).advance(state, answers, runtime);
         if (status !== 'suspended') throw new Error(`The replay ${status}`);
       }
     },

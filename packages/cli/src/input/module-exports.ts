@@ -1,12 +1,12 @@
+import { isProgram } from '@mcp-saga/core/program';
 import type { Program } from '@mcp-saga/server';
 import { testSaga, type TestSaga } from '@mcp-saga/testing';
 import { readObject } from './assignments.ts';
 
 /** `true` for a saga: of a generator, or of a machine. */
 export function isSaga(value: unknown): value is Program {
-  const { name, version, begin, advance } = Object(value) as Record<string, unknown>;
-  const isNamed = typeof name === 'string' && typeof version === 'string';
-  return isNamed && typeof begin === 'function' && typeof advance === 'function';
+  const { name, version } = Object(value) as Record<string, unknown>;
+  return typeof name === 'string' && typeof version === 'string' && isProgram(value);
 }
 
 /** `true` for a script of a test: `testSaga(…)`, also of another copy of the test kit. */

@@ -11,22 +11,17 @@ import { messageOf } from './turn-log.ts';
  * no values.
  */
 export function withValues(saga: Program, feed: TurnFeed): Program {
-  return wrapProgram(saga, (program) => {
+  return wrapProgram(saga, (engine) => {
     const begun = new WeakMap<object, string>();
     return {
       begin: async (args, ...start) => {
-        const state = await program.begin(args, ...start);
+        const state = await engine.begin(args, ...start);
         begun.set(state, JSON.stringify(args));
         return state;
       },
       advance: async (state, answers, runtime, end) => {
         feed.explain(present({ args: begun.get(state) }));
-        const outcome = await program.advance(
-          state,
-          answers,
-          observed(runtime, answers, feed),
-          end,
-        );
+        const outcome = await engine.advance(state, answers, observed(runtime, answers, feed), end);
         feed.explain(factsOf(outcome));
         return outcome;
       },

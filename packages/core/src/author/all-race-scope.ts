@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command, specOf } from '../effects/effect-of.ts';
+import { command, specOf } from '../effects/make-command.ts';
 import type { Command, GroupSpec, ScopeSpec, Steps } from '../model/command.ts';
 import type { CheckedBranches } from './checks/checked-branches.ts';
 import type { GroupCommand } from './checks/yielded-commands.ts';

@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command, GuardedCommand } from '../model/command.ts';
 import type { IsGuarded } from './checks/yielded-commands.ts';
 import type { BodyResult, Saga } from './sagas/saga.ts';

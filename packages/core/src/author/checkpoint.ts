@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { asking } from '../effects/effect-of.ts';
+import { asking } from '../effects/make-command.ts';
 import type { AskingCommand } from '../model/command.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Command } from '../model/command.ts';
-import type { Program } from '../model/program.ts';
+import { isProgram, type Program } from '../model/program.ts';
 import type { CallArguments } from './call.ts';
 import type { Schema } from '../values/standard-schema.ts';
 
@@ -28,7 +28,7 @@ export function continueAs<I extends Schema | undefined>(
   other: Program & { readonly input: I },
   args: CallArguments<I>,
 ): Command<never> {
-  if (typeof (other as Partial<Program> | undefined)?.advance !== 'function')
+  if (!isProgram(other))
     throw new AuthoringError('continueAs() needs a saga, as saga(…) returns it.', {
       anchor: 'arguments-of-commands',
     });

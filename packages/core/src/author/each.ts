@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import type { GroupSpec } from '../model/command.ts';
 import {
   assertBranch,

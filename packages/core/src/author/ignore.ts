@@ -1,4 +1,4 @@
-import { specOf } from '../effects/effect-of.ts';
+import { specOf } from '../effects/make-command.ts';
 import { bodyLog } from '../values/body-log.ts';
 import type { Command } from '../model/command.ts';
 import { AuthoringError } from '../values/errors.ts';

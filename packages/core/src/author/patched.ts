@@ -1,6 +1,6 @@
 import { assertKnownOptions } from '../values/known-options.ts';
 import type { NamesOf } from '../values/unknown-option.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 

@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command, GuardedCommand } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 

@@ -1,5 +1,5 @@
 import type { Provenance } from '../model/client-step.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import type { RecordedReceipt } from '../model/outside.ts';
 import type { Json } from '../values/json.ts';

@@ -3,7 +3,7 @@ import type { NamesOf } from '../values/unknown-option.ts';
 import type { Duration } from '../values/duration.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Root, SampleParams, SampleResult, SampleTool } from '../model/client-step.ts';
-import { asking } from '../effects/effect-of.ts';
+import { asking } from '../effects/make-command.ts';
 import type { Answerer } from '../model/answerer.ts';
 import { assertAnsweredBy } from './checks/assert-answered-by.ts';
 import type { AskingCommand } from '../model/command.ts';

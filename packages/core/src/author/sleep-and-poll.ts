@@ -4,7 +4,7 @@ import { AuthoringError } from '../values/errors.ts';
 import { checkedDuration } from '../values/checked-duration.ts';
 import type { Duration } from '../values/duration.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
 import type { StepContext } from './step.ts';

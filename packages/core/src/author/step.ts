@@ -9,7 +9,7 @@ import { AuthoringError } from '../values/errors.ts';
 import type { CheckedJson } from './checks/checked-json.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import { brand, type Command, type StepUndo, type GuardedCommand } from '../model/command.ts';
 import type {
   BoundCompensator,

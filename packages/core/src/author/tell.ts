@@ -1,5 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson } from '../values/json.ts';
 import type { CheckedJson } from './checks/checked-json.ts';

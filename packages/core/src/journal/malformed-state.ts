@@ -6,6 +6,7 @@ import { SagaError } from '../values/errors.ts';
  * the state.
  */
 export class MalformedState extends SagaError {
+  protected static override readonly className: string = 'MalformedState';
   declare readonly code: 'malformed_state';
 
   constructor() {

@@ -3,7 +3,7 @@ import type { Schema } from '../values/standard-schema.ts';
 import type { CompleteVariable, UriTemplate } from '../values/uri-template.ts';
 import type { Answerer } from './answerer.ts';
 import type { ClientAnswer } from './client-step.ts';
-import type { needsStore } from './command.ts';
+import type { needsStore, SagaBody } from './command.ts';
 import type { ClientNeed } from '../values/errors.ts';
 import type { SagaHistory, TimelineEntry } from './history.ts';
 import type { Outcome } from './outcome.ts';
@@ -15,8 +15,8 @@ import type { ToolFields } from './tool-fields.ts';
 export type Origin = 'client' | 'server';
 
 /**
- * A saga as a host sees it: begins with arguments and advances by answers. A generator or a
- * machine.
+ * A saga as a host sees it: facts, and what runs. A generator or a machine. It is data, so a module
+ * that only defines sagas loads nothing that runs them.
  */
 export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly name: string;
@@ -61,6 +61,20 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly commitEach?: boolean;
   /** Policy for a saga that no longer fits the code: it fails, or is undone as far as possible. */
   readonly onMismatch: 'fail' | 'compensate';
+  /** Body of a saga that is a generator function. Absent: the `engine` knows what runs. */
+  readonly body?: SagaBody<never, unknown>;
+  /** Takes the turns of the saga. Default: the engine for generators runs the `body`. */
+  readonly engine?: SagaEngine;
+}
+
+/** What has an engine: a program, or an engine alone if the code of a saga is missing. */
+export type Runnable = Program | ({ readonly engine: SagaEngine } & Partial<Program>);
+
+/**
+ * Takes the turns of a saga. All that it knows between two turns is the state. `engineOf` returns the
+ * engine of a program.
+ */
+export interface SagaEngine {
   /**
    * Parses the arguments and makes the first state. Throws {@link InvalidInput}. `progress`: last
    * progress before `continueAs`. `origin`: author of the arguments. Arguments of the `server` are
@@ -97,4 +111,10 @@ export interface PreviousProgram {
   readonly saga: Program;
   /** Time from which sagas of this version are not continued. Default: never. */
   readonly until?: Date;
+}
+
+/** `true` for a value that a host can run. */
+export function isProgram(value: unknown): value is Program {
+  const { body, engine } = Object(value) as Partial<Program>;
+  return typeof body === 'function' || typeof engine?.advance === 'function';
 }

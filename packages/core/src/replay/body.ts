@@ -1,6 +1,7 @@
 import { AuthoringError } from '../values/errors.ts';
 import type { SagaBody, Steps } from '../model/command.ts';
-import { specOf, type EffectSpec } from '../effects/effect-of.ts';
+import { type EffectSpec } from '../effects/effect-of.ts';
+import { specOf } from '../effects/make-command.ts';
 import { isIterator } from '../values/generators.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import { undoMark } from '../values/path.ts';

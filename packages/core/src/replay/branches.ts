@@ -1,5 +1,5 @@
 import type { Answerer } from '../model/answerer.ts';
-import { specOf } from '../effects/effect-of.ts';
+import { specOf } from '../effects/make-command.ts';
 import type { Command, GroupSpec } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { CreatedCommands } from './created-commands.ts';

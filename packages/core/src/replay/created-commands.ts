@@ -20,9 +20,9 @@ import {
   hasDescriptor,
   isEffect,
   onlyReads,
-  specOf,
   type CommandSpec,
 } from '../effects/effect-of.ts';
+import { specOf } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import type { BodyLog } from '../values/body-log.ts';
 import { AuthoringError } from '../values/errors.ts';

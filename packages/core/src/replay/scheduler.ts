@@ -1,5 +1,6 @@
 import { noting } from '../values/body-log.ts';
-import { notACommand, specOf, type CommandSpec } from '../effects/effect-of.ts';
+import { type CommandSpec } from '../effects/effect-of.ts';
+import { notACommand, specOf } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { ProgramLimits } from '../model/runtime.ts';

@@ -1,6 +1,6 @@
 import type { CommitPoint } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { toOwnError, TurnAborted } from '../values/errors.ts';
+import { TurnAborted } from '../values/errors.ts';
 import { runtimeAfter } from './interrupted-run.ts';
 
 /** What follows a commit: the runtime of the next turn, or the error of a state that is too large. */
@@ -24,7 +24,7 @@ export async function commitState(
     const next = await commit(point);
     return next === undefined ? undefined : { runtime: runtimeAfter(runtime, next) };
   } catch (error) {
-    if (toOwnError(error) instanceof TurnAborted) throw error;
+    if (error instanceof TurnAborted) throw error;
     return { error };
   }
 }

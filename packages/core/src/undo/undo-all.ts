@@ -3,7 +3,7 @@ import { AuthoringError } from '../values/errors.ts';
 import type { Steps, StepUndo, UndoWork } from '../model/command.ts';
 import type { UndoneStep } from '../model/undo-types.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
-import { command } from '../effects/effect-of.ts';
+import { command } from '../effects/make-command.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
 import type { RetryPlan } from '../values/retry.ts';
 

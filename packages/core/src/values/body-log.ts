@@ -8,20 +8,37 @@ export interface BodyLog {
   advise(advice: string): void;
 }
 
-let current: BodyLog | undefined;
+/** The body that runs now. */
+interface RunningBody {
+  log: BodyLog | undefined;
+}
+
+let running: RunningBody | undefined;
+
+/**
+ * Returns the body that runs now. All copies of this package share it: the engine of one runs a body
+ * with commands of another.
+ */
+function runningBody(): RunningBody {
+  const shared = globalThis as { [runningKey]?: RunningBody };
+  return (running ??= shared[runningKey] ??= { log: undefined });
+}
+
+const runningKey: unique symbol = Symbol.for('mcp-saga.running-body/1');
 
 /** The log of the body that runs now. Undefined outside of bodies. */
 export function bodyLog(): BodyLog | undefined {
-  return current;
+  return runningBody().log;
 }
 
 /** Runs `body`, and notes in `into` what it does. */
 export function noting<T>(into: BodyLog, body: () => T): T {
-  const outer = current;
-  current = into;
+  const now = runningBody();
+  const outer = now.log;
+  now.log = into;
   try {
     return body();
   } finally {
-    current = outer;
+    now.log = outer;
   }
 }

@@ -41,6 +41,7 @@ const ADVICE =
  * the value.
  */
 export class CodecError extends SagaError {
+  protected static override readonly className: string = 'CodecError';
   declare readonly code: 'unencodable' | 'undecodable';
   /**
    * Path of the offending value, such as `value.items[3]`; empty for text that cannot be decoded.

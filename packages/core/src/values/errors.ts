@@ -33,6 +33,22 @@ export interface SagaErrorOptions {
  * to the host's hooks.
  */
 export class SagaError extends Error {
+  /** Name of the class, the same in each copy of this package. */
+  protected static readonly className: string = 'SagaError';
+
+  /**
+   * Also accepts errors of another copy of this package: a saga, its host, and a test kit may each
+   * have their own, and a body gets the errors of the engine that runs it.
+   */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    // A class of an author has no other copy.
+    if (!(value instanceof Error) || !Object.hasOwn(this, 'className')) return false;
+    return classesOf(value).some(
+      (its) => Object.hasOwn(its, 'className') && Reflect.get(its, 'className') === this.className,
+    );
+  }
+
   /** Kind of error; `'saga'` for errors thrown by authors. */
   readonly code: string | number;
   /** `true` if the message may go to the client. */
@@ -44,6 +60,17 @@ export class SagaError extends Error {
     this.code = options.code ?? 'saga';
     this.public = options.public ?? true;
   }
+}
+
+/** The class of an error, and the classes that it extends. */
+function classesOf(error: Error): readonly object[] {
+  const classes: object[] = [];
+  let next: unknown = error.constructor;
+  while (typeof next === 'function') {
+    classes.push(next);
+    next = Object.getPrototypeOf(next);
+  }
+  return classes;
 }
 
 /**
@@ -61,6 +88,7 @@ function hideTrace(error: SagaError): void {
  * and causes at the third. `data` of more than 4 kB is left out, unless a public `SagaError` has it.
  */
 export class StepError extends SagaError {
+  protected static override readonly className: string = 'StepError';
   /** Path of the failed step. */
   readonly stepId: string;
   /** The `status` of the thrown error, such as the status of an HTTP response. */
@@ -81,6 +109,7 @@ export class StepError extends SagaError {
 
 /** The user, or the client for the user, declined or dismissed an elicitation. */
 export class ElicitationRefused extends SagaError {
+  protected static override readonly className: string = 'ElicitationRefused';
   declare readonly code: 'elicitation_refused';
   /** Path of the elicitation. */
   readonly stepId: string;
@@ -111,6 +140,7 @@ export interface StepFacts {
  * before the end of the journal, if any.
  */
 export class ReplayMismatch extends SagaError {
+  protected static override readonly className: string = 'ReplayMismatch';
   declare readonly code: 'replay_mismatch';
   /** Number of journal entries that the code agrees with. */
   readonly position: number;
@@ -150,6 +180,7 @@ function shownFacts({ kind, path }: StepFacts): string {
 
 /** A client repeated the answer to an answered step with other content. */
 export class AnswerConflict extends SagaError {
+  protected static override readonly className: string = 'AnswerConflict';
   declare readonly code: 'answer_conflict';
   /** Path of the step. */
   readonly stepId: string;
@@ -164,6 +195,7 @@ export class AnswerConflict extends SagaError {
 
 /** A saga exceeded a limit of its host: journal entries, or commands in one turn. */
 export class SagaLimitExceeded extends SagaError {
+  protected static override readonly className: string = 'SagaLimitExceeded';
   declare readonly code: 'limit_exceeded';
 
   constructor(message: string) {
@@ -174,6 +206,7 @@ export class SagaLimitExceeded extends SagaError {
 
 /** The arguments of a saga do not fit its input schema. */
 export class InvalidInput extends SagaError {
+  protected static override readonly className: string = 'InvalidInput';
   declare readonly code: 'invalid_input';
 
   constructor(message: string) {
@@ -184,6 +217,7 @@ export class InvalidInput extends SagaError {
 
 /** A step got no answer, or did not end, in time. */
 export class StepTimedOut extends SagaError {
+  protected static override readonly className: string = 'StepTimedOut';
   declare readonly code: 'step_timed_out';
   /** Path of the step. */
   readonly stepId: string;
@@ -201,6 +235,7 @@ export class StepTimedOut extends SagaError {
  * as a `sleep` or `poll` takes (`wait`).
  */
 export class ClientCannot extends SagaError {
+  protected static override readonly className: string = 'ClientCannot';
   declare readonly code: 'client_cannot';
   /** Path of the step. */
   readonly stepId: string;
@@ -232,6 +267,7 @@ const offers: Readonly<Record<ClientNeed, string>> = {
 
 /** The saga ended with `abort(reason)`. */
 export class SagaAborted extends SagaError {
+  protected static override readonly className: string = 'SagaAborted';
   declare readonly code: 'saga_aborted';
 
   constructor(reason: string) {
@@ -242,6 +278,7 @@ export class SagaAborted extends SagaError {
 
 /** The saga was cancelled from outside. */
 export class SagaCancelled extends SagaError {
+  protected static override readonly className: string = 'SagaCancelled';
   declare readonly code: 'saga_cancelled';
   /** Reason for the cancellation. */
   readonly reason: string | undefined;
@@ -261,6 +298,7 @@ export class SagaCancelled extends SagaError {
  * reported as uncompensated. Timeouts and aborts have the same effect.
  */
 export class OutcomeUnknown extends SagaError {
+  protected static override readonly className: string = 'OutcomeUnknown';
   declare readonly code: 'outcome_unknown';
 
   constructor(message: string, options?: { readonly cause?: unknown }) {
@@ -274,6 +312,7 @@ export class OutcomeUnknown extends SagaError {
  * valid.
  */
 export class TurnAborted extends SagaError {
+  protected static override readonly className: string = 'TurnAborted';
   declare readonly code: 'turn_aborted';
 
   constructor(cause: unknown) {
@@ -283,22 +322,6 @@ export class TurnAborted extends SagaError {
     });
     this.name = 'TurnAborted';
   }
-}
-
-/**
- * Makes an error of another copy of this package one of this copy, and returns it. Host and saga
- * may have different copies.
- */
-export function toOwnError(error: unknown): unknown {
-  const { code, position } = Object(error) as Partial<SagaError & Pick<ReplayMismatch, 'position'>>;
-  const isForeign = !(error instanceof SagaError);
-  if (isForeign && code === 'turn_aborted') Object.setPrototypeOf(error, TurnAborted.prototype);
-  if (isForeign && code === 'answer_conflict')
-    Object.setPrototypeOf(error, AnswerConflict.prototype);
-  // The error of another server may have the same code.
-  if (isForeign && code === 'replay_mismatch' && position !== undefined)
-    Object.setPrototypeOf(error, ReplayMismatch.prototype);
-  return error;
 }
 
 // Only here. Until the project has a homepage, the address is a path in the repository.
@@ -319,6 +342,7 @@ export function troubleshootingLink(anchor: string): string {
  * hosts may log the message. The last line names the page of the error.
  */
 export class AuthoringError extends SagaError {
+  protected static override readonly className: string = 'AuthoringError';
   declare readonly code: 'authoring_error' | 'invalid_json' | 'never_yielded';
 
   constructor(
@@ -343,6 +367,7 @@ export class AuthoringError extends SagaError {
  * outcome is unknown, and another attempt would only repeat the mistake.
  */
 export class CommandAwaited extends AuthoringError {
+  protected static override readonly className: string = 'CommandAwaited';
   constructor() {
     super(
       "A command was awaited, or returned by the function of a step, and nothing runs it there. Write yield* in the body of the saga: yield* step('id', async () => …).",

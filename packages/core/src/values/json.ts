@@ -25,6 +25,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** A value is not valid JSON for this library. The message names the path, never the value. */
 export class InvalidJson extends AuthoringError {
+  protected static override readonly className: string = 'InvalidJson';
   declare readonly code: 'invalid_json';
   /** Path of the offending value, such as `answers[0].result.content.x`. */
   readonly path: string;

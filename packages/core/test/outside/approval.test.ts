@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -390,19 +391,19 @@ describe('approval', () => {
     const { state } = await cancelled.start(plain);
     const runtime = runtimeOf(cancelled.world, { ...cancelled.settings, turn: 2 });
     const end = { error: new SagaCancelled() };
-    failed(await plain.advance(overTheWire(state), new Map(), runtime, end));
+    failed(await engineOf(plain).advance(overTheWire(state), new Map(), runtime, end));
     expect(cancelled.answer()).toBe(false);
   });
 
   it('closes the box if changed code without the question ends the saga', async () => {
-    const gone = orphan('test', new Error('gone'));
+    const gone = { engine: orphan('test', new Error('gone')) };
     for (const changed of [new Case().saga({ message: 'Other?' }), gone]) {
       const test = new Case();
       const { state } = await test.start(test.saga({ remindEvery: hour }));
       expect(test.outside.open).toBe(1);
       const runtime = runtimeOf(test.world, { ...test.settings, turn: 2 });
       const end = { error: new SagaCancelled() };
-      failed(await changed.advance(overTheWire(state), new Map(), runtime, end));
+      failed(await engineOf(changed).advance(overTheWire(state), new Map(), runtime, end));
       expect(test.answer()).toBe(false);
     }
   });

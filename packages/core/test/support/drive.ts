@@ -1,7 +1,8 @@
+import { engineOf } from '@mcp-saga/core/program';
 import type { Json } from '../../src/index.ts';
 import type { ClientAnswer, ClientStep } from '../../src/model/client-step.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
-import type { Program } from '../../src/model/program.ts';
+import type { Program, Runnable } from '../../src/model/program.ts';
 import type { ProgramState } from '../../src/model/program-state.ts';
 import { runtimeOf, World, type TurnSettings } from './world.ts';
 
@@ -28,7 +29,7 @@ export type Suspended = Extract<Outcome, { status: 'suspended' }>;
 
 /** One turn: the state goes over the wire before it. */
 export function turn(
-  program: Program,
+  program: Runnable,
   state: ProgramState,
   answers: Answers | ReadonlyMap<string, ClientAnswer> = {},
   world: World = new World(),
@@ -36,7 +37,11 @@ export function turn(
 ): Promise<Outcome> {
   const map = answers instanceof Map ? answers : new Map(Object.entries(answers));
   const { turn: t } = JSON.parse(state.head) as { turn: number };
-  return program.advance(overTheWire(state), map, runtimeOf(world, { turn: t + 1, ...settings }));
+  return engineOf(program).advance(
+    overTheWire(state),
+    map,
+    runtimeOf(world, { turn: t + 1, ...settings }),
+  );
 }
 
 /** The first turn. */
@@ -46,7 +51,7 @@ export async function start(
   world?: World,
   settings?: TurnSettings,
 ): Promise<Outcome> {
-  return turn(program, await program.begin(args), {}, world, settings);
+  return turn(program, await engineOf(program).begin(args), {}, world, settings);
 }
 
 /** Narrows to a suspended outcome, or fails. */
@@ -115,7 +120,7 @@ export interface DriveOptions {
 export async function drive(options: DriveOptions): Promise<Drive> {
   const { make, answer, world, settings, after, send, maxTurns = 400 } = options;
   const turns: TurnTaken[] = [];
-  let state = options.from ?? (await make().begin(options.args ?? {}));
+  let state = options.from ?? (await engineOf(make()).begin(options.args ?? {}));
   let answers: ReadonlyMap<string, ClientAnswer> = new Map();
   for (let number = 1; number <= maxTurns; number += 1) {
     const outcome = await turn(make(), state, answers, world, settings?.(number));

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 /** Changes the code of a saga under its state, and finds violations of the replay rules. */
 import { isDeepStrictEqual } from 'node:util';
 import { decodeHead, isSameState } from '../../src/journal/head.ts';
@@ -158,7 +159,8 @@ async function live(
 ): Promise<Lived> {
   const { world, provider } = life;
   const client = from?.client.copy() ?? new Client();
-  let state: ProgramState = from?.outcome.state ?? (await programOfTree(tree, life).begin({}));
+  let state: ProgramState =
+    from?.outcome.state ?? (await engineOf(programOfTree(tree, life)).begin({}));
   let given = from === undefined ? undefined : nextOf(from.outcome, client, world);
   for (let turns = 1; turns <= 200; turns += 1) {
     const outcome = await turn(

@@ -10,7 +10,7 @@
  *
  * - All checks come before the claim: a request that is refused has used nothing.
  */
-import { isRecord, present } from '@mcp-saga/core/program';
+import { isRecord, present, engineOf } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
@@ -65,7 +65,7 @@ async function opened(
   // generations do not.
   const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
   // Applies to removed versions too: a repeated request gets the stored response.
-  const asked = new Set(standIn(found).asked(saga.state.program));
+  const asked = new Set(engineOf(standIn(found)).asked(saga.state.program));
   const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
   reportInstantRefusals(host, saga, news);
   const requested = requestWithoutAnswers(host, { ...found, saga }, { holder, dialect });

@@ -1,5 +1,5 @@
 import { InvalidInput, type Json, type Program } from '@mcp-saga/core';
-import { engineVersion, type Origin, type ProgramState } from '@mcp-saga/core/program';
+import { engineVersion, type Origin, type ProgramState, engineOf } from '@mcp-saga/core/program';
 import {
   canonicalize,
   createSecret,
@@ -156,7 +156,7 @@ async function assertFits(host: HostParts, saga: SealedSaga): Promise<void> {
 
 async function begin(program: Program, input: Json, origin: Origin): Promise<ProgramState> {
   try {
-    return await program.begin(input, undefined, origin);
+    return await engineOf(program).begin(input, undefined, origin);
   } catch (error) {
     if (error instanceof InvalidInput)
       throw new SagaHostError('invalid_params', error.message, { cause: error });

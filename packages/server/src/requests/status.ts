@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Program } from '@mcp-saga/core';
 import { askGuard, claimOf, digestOf } from '../guard/ask-guard.ts';
@@ -75,7 +76,7 @@ async function progressOf(host: HostParts, opened: OpenSaga): Promise<SagaProgre
   const newest = await newestOf(host, opened);
   if ('status' in newest)
     return { state: newest.status === 'completed' ? 'completed' : 'failed', isAsking: false };
-  const isAsking = standIn(newest).asked(newest.saga.state.program).length > 0;
+  const isAsking = engineOf(standIn(newest)).asked(newest.saga.state.program).length > 0;
   if (newest.program === undefined) {
     const fails = newest.current.onMismatch === 'compensate';
     return { state: fails ? 'failed' : 'processing', isAsking };
@@ -90,7 +91,7 @@ async function progressOf(host: HostParts, opened: OpenSaga): Promise<SagaProgre
  */
 async function progressOfRunning(host: HostParts, turn: TokenOfTurn): Promise<SagaProgress> {
   const newest = await openTurn(host, turn);
-  const isAsking = standIn(newest).asked(newest.saga.state.program).length > 0;
+  const isAsking = engineOf(standIn(newest)).asked(newest.saga.state.program).length > 0;
   return { state: 'processing', isAsking };
 }
 

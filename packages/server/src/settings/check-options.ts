@@ -1,4 +1,4 @@
-import { isPlainObject, isRecord } from '@mcp-saga/core/program';
+import { isPlainObject, isRecord, isProgram } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 import type { SagaStore } from '../model/saga-store.ts';
 import type { AnswererOptions, AuthOptions, SagaHostOptions } from '../model/host-options.ts';
@@ -43,10 +43,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
     throw optionError('sagas: expected an array of results of saga(…).', {
       code: sagas === undefined ? 'missing_option' : 'invalid_option',
     });
-  const bad = sagas.findIndex(
-    (saga: unknown) =>
-      typeof (Object(saga) as { readonly advance?: unknown }).advance !== 'function',
-  );
+  const bad = sagas.findIndex((saga: unknown) => !isProgram(saga));
   if (bad !== -1) throw optionError(`sagas[${bad}]: expected the result of saga(…).`);
   if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
     throw optionError(

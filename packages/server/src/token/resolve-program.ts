@@ -4,9 +4,11 @@ import {
   orphan,
   decode,
   MalformedState,
-  toOwnError,
   type Outcome,
   type ProgramState,
+  engineOf,
+  type Runnable,
+  type SagaEngine,
 } from '@mcp-saga/core/program';
 import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
@@ -97,21 +99,17 @@ export function standIn(
   { saga, program, current }: OpenSaga,
   isInterrupted: boolean = false,
   undoes: boolean = current.onMismatch === 'compensate',
-): Pick<Program, 'advance' | 'asked'> & Partial<Program> {
+): Runnable {
   const { saga: of, turn } = saga.claims;
   if (program !== undefined) return program;
-  const { advance, asked } = orphan(
+  const engine = orphan(
     of.name,
     versionGone(saga, true),
     isInterrupted ? `turn ${turn + 1}` : undefined,
   );
-  return {
-    asked,
-    advance: undoes ? advance : () => Promise.reject(versionGone(saga)),
-  };
+  const advance = (): Promise<never> => Promise.reject(versionGone(saga));
+  return { engine: undoes ? engine : { ...engine, advance } };
 }
-
-type Reader = Partial<Pick<Program, 'timeline'>>;
 
 /**
  * Takes one turn from the state of a token. Checks the state only after a failure, as parsing takes
@@ -119,19 +117,18 @@ type Reader = Partial<Pick<Program, 'timeline'>>;
  * of the program, which may quote it.
  */
 export async function advanceFrom(
-  program: Pick<Program, 'advance'> & Reader,
-  ...turn: Parameters<Program['advance']>
+  program: Runnable,
+  ...turn: Parameters<SagaEngine['advance']>
 ): Promise<Outcome> {
   const [state] = turn;
   let outcome: Outcome;
   try {
-    outcome = await program.advance(...turn);
+    outcome = await engineOf(program).advance(...turn);
   } catch (error) {
     if (error instanceof MalformedState) throw new TokenRefused('malformed');
     assertReadable(program, state);
-    throw toOwnError(error);
+    throw error;
   }
-  if (outcome.status === 'failed') toOwnError(outcome.error);
   const isUntouched =
     outcome.status === 'failed' && outcome.compensated.length + outcome.uncompensated.length === 0;
   if (isUntouched) assertReadable(program, state);
@@ -139,12 +136,9 @@ export async function advanceFrom(
 }
 
 /** Reads the timeline of the state of a token. Throws TokenRefused `malformed`. */
-export function readTimeline(
-  program: Pick<Program, 'timeline'>,
-  state: ProgramState,
-): readonly TimelineEntry[] {
+export function readTimeline(program: Program, state: ProgramState): readonly TimelineEntry[] {
   assertReadable(program, state);
-  return program.timeline(state);
+  return engineOf(program).timeline(state);
 }
 
 /** `true` if the saga has passed a pivot, and can only continue. */
@@ -155,14 +149,17 @@ export function isPastPivot({ saga, program }: OpenSaga): boolean {
   );
 }
 
-function assertReadable(program: Reader, { structure, client, server, head }: ProgramState): void {
+function assertReadable(
+  program: Runnable,
+  { structure, client, server, head }: ProgramState,
+): void {
   try {
     const [, ...values] = [structure, client, server].map((text): unknown[] =>
       JSON.parse(`[${text}]`),
     );
     for (const value of values.flat()) decode(JSON.stringify(value));
     // Throws for entry types of newer releases.
-    program.timeline?.({ structure, client, server, head });
+    engineOf(program).timeline({ structure, client, server, head });
   } catch {
     throw new TokenRefused('malformed');
   }

@@ -1,4 +1,4 @@
-import { present } from '@mcp-saga/core/program';
+import { engineOf, present } from '@mcp-saga/core/program';
 import type { ClientStep } from '@mcp-saga/core';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import { silentAt, type HostParts } from '../settings/host-parts.ts';
@@ -77,7 +77,10 @@ async function renderQuestions(
   );
   // The first client was asked each kept question. Questions for other clients are dropped below.
   const questions = { ...runtime.questions, route: () => 'ask' as const };
-  const outcome = await program.advance(saga.state.program, new Map(), { ...runtime, questions });
+  const outcome = await engineOf(program).advance(saga.state.program, new Map(), {
+    ...runtime,
+    questions,
+  });
   if (outcome.status === 'failed' || (outcome.status === 'suspended' && outcome.undoes === true))
     throw versionGone(saga);
   const ids = stepIdsOf(saga.state.generation);

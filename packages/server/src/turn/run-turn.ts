@@ -37,6 +37,7 @@ import {
   type Runtime,
   type StepEvent,
   withoutKeys,
+  engineOf,
 } from '@mcp-saga/core/program';
 import { optionError } from '@mcp-saga/core/shared';
 import { createSecret } from '@mcp-saga/seal';
@@ -375,7 +376,7 @@ async function continuedSaga(
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
   assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });
-  const state = await program.begin(args, progress, 'server');
+  const state = await engineOf(program).begin(args, progress, 'server');
   const { claims } = saga;
   // Without a store, the secret may be derived from the key of the client (`requests/start.ts`).
   const isDerivable = !mayHaveUndos(host, current);

@@ -1,4 +1,3 @@
-import type { Program } from '@mcp-saga/core';
 import {
   errorLink,
   present,
@@ -7,6 +6,8 @@ import {
   type SuspendedOutcome,
   sealedBytes,
   withoutKeys,
+  engineOf,
+  type Runnable,
 } from '@mcp-saga/core/program';
 import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import { abandonedExpiry, expiryOf, digestRequestId, sealSaga } from '../token/sealed-saga.ts';
@@ -180,9 +181,9 @@ async function sealed(
  * Names the steps with the most bytes. The runs of a step in a loop count together, because none of
  * them may be large by itself.
  */
-function largest(program: Partial<Pick<Program, 'timeline'>>, saga: SealedSaga): string {
+function largest(program: Runnable, saga: SealedSaga): string {
   const sums = new Map<string, { bytes: number; count: number }>();
-  for (const { kind, path, bytes } of program.timeline?.(saga.state.program) ?? []) {
+  for (const { kind, path, bytes } of engineOf(program).timeline(saga.state.program)) {
     const step = withoutKeys(path).replaceAll(/#\d+/g, '');
     const name = step === '' ? kind : `${kind} '${step}'`;
     const sum = sums.get(name) ?? { bytes: 0, count: 0 };

@@ -1,5 +1,4 @@
-import type { Program } from '@mcp-saga/core';
-import type { ClientAnswer } from '@mcp-saga/core/program';
+import type { ClientAnswer, Runnable } from '@mcp-saga/core/program';
 import type { Caller } from '../model/caller.ts';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { Holder } from '../model/holder.ts';
@@ -7,7 +6,7 @@ import type { SealedSaga } from '../model/sealed-saga.ts';
 
 /** Input of a turn. */
 export interface TurnRequest {
-  readonly program: Pick<Program, 'advance'> & Partial<Program>;
+  readonly program: Runnable;
   readonly saga: SealedSaga;
   readonly intent: Intent;
   readonly caller: Caller;

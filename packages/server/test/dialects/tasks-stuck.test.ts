@@ -11,7 +11,7 @@ import {
   TurnAborted,
   type Program,
 } from '@mcp-saga/server';
-import { CodecError } from '@mcp-saga/server/internal';
+import { CodecError, engineOf } from '@mcp-saga/server/internal';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { deferred } from '../fixtures/deferred.ts';
@@ -41,12 +41,16 @@ function stuck(log: string[], thrown: Thrown): Program {
     yield* sleep(24 * 3_600_000);
     return 'shipped';
   });
+  const engine = engineOf(ships);
   return {
     ...ships,
-    advance: async (state, answers, runtime, end) => {
-      const error = end === undefined ? answers.size > 0 && thrown.turn : thrown.undoing;
-      if (error instanceof Error) throw error;
-      return await ships.advance(state, answers, runtime, end);
+    engine: {
+      ...engine,
+      advance: async (state, answers, runtime, end) => {
+        const error = end === undefined ? answers.size > 0 && thrown.turn : thrown.undoing;
+        if (error instanceof Error) throw error;
+        return await engine.advance(state, answers, runtime, end);
+      },
     },
   };
 }

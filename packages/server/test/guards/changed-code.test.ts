@@ -1,3 +1,4 @@
+import { engineOf, type SagaEngine } from '@mcp-saga/server/internal';
 import {
   checkpoint,
   createSagaHost,
@@ -160,12 +161,12 @@ describe('cancelling a saga that makes no progress', () => {
       return 'done';
     });
     let turns = 0;
-    const advance: Program['advance'] = async (state, ...rest) => {
+    const advance: SagaEngine['advance'] = async (state, ...rest) => {
       turns += 1;
-      if (turns === 1) return await stuck.advance(state, ...rest);
+      if (turns === 1) return await engineOf(stuck).advance(state, ...rest);
       return { status: 'suspended', state, steps: [], retryAfterMs: 0, accepted: 0, ignored: [] };
     };
-    const order = host({ ...stuck, advance });
+    const order = host({ ...stuck, engine: { ...engineOf(stuck), advance } });
     const { token } = suspended(await order.start('order', {}));
     await expect(order.cancel(token)).rejects.toMatchObject({ code: 'no_progress' });
     expect(turns).toBe(3);

@@ -1,3 +1,4 @@
+import { engineOf, type SagaEngine } from '@mcp-saga/server/internal';
 import { describe, expect, test, vi } from 'vitest';
 import {
   elicit,
@@ -204,10 +205,9 @@ describe('authorize and rateLimit', () => {
   test('[T11] rateLimit is called after the token was opened and before the replay', async () => {
     const replayed = vi.fn();
     const saga = asking();
-    const watched = {
-      ...saga,
-      advance: (...all: Parameters<typeof saga.advance>) => (replayed(), saga.advance(...all)),
-    };
+    const engine = engineOf(saga);
+    const advance: SagaEngine['advance'] = (...all) => (replayed(), engine.advance(...all));
+    const watched = { ...saga, engine: { ...engine, advance } };
     const admit = vi.fn(() => true);
     const { host, told } = hostOf(watched, { auth: { rateLimit: admit } });
     const { token, sagaId } = suspended(await host.start('asking', {}, { caller: ada }));
@@ -245,8 +245,12 @@ describe('authorize and rateLimit', () => {
 
   test('[T11] rateLimit refuses a start before the arguments are parsed', async () => {
     const saga = asking();
-    const begin = vi.fn((args: Json) => saga.begin(args));
-    const { host } = hostOf({ ...saga, begin }, { auth: { rateLimit: () => false } });
+    const engine = engineOf(saga);
+    const begin = vi.fn((args: Json) => engine.begin(args));
+    const { host } = hostOf(
+      { ...saga, engine: { ...engine, begin } },
+      { auth: { rateLimit: () => false } },
+    );
     await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'rate_limited' });
     expect(begin).not.toHaveBeenCalled();
   });

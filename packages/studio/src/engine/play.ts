@@ -126,12 +126,12 @@ export class SessionPlayer {
   }
 
   #noting(program: Program): Program {
-    return wrapProgram(program, (own) => ({
+    return wrapProgram(program, (engine) => ({
       advance: async (...turn) => {
-        const outcome = await own.advance(...turn);
+        const outcome = await engine.advance(...turn);
         const { state } = outcome;
         // A state that no replay reaches again is undefined.
-        if (state !== undefined) this.#history = () => own.history?.(state).entries ?? [];
+        if (state !== undefined) this.#history = () => engine.history?.(state).entries ?? [];
         return outcome;
       },
     }));

@@ -10,7 +10,6 @@ import { autoAnswerOn, hasChanged } from '../world/world-answers.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
 import { assertSaga } from '../values/known-options.ts';
-import { wrapProgram } from '../values/wrap-program.ts';
 import { assertCases, assertUndisturbed, baselineOf } from './baseline.ts';
 import {
   explored,
@@ -186,9 +185,7 @@ function unserved(
  * code.
  */
 function withoutUntil(next: Program): Program {
-  return wrapProgram(next, ({ previous }) => ({
-    previous: previous.map(({ saga }) => ({ saga })),
-  }));
+  return { ...next, previous: next.previous.map(({ saga }) => ({ saga })) };
 }
 
 /** Questions of the new code from its start. */

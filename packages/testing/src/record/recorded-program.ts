@@ -16,23 +16,23 @@ export type OnTurn = (turn: () => Promise<RecordedTurn>, sagaId: string) => unkn
 
 /** Wraps a program to report turns: the last turn of a generator, each turn of a machine. */
 export function recordedProgram(recorded: Program, redact: Redact, onTurn: OnTurn): Program {
-  return wrapProgram(recorded, (program) => {
+  return wrapProgram(recorded, (engine, program) => {
     const begun = new WeakMap<ProgramState, Json>();
     return {
       begin: async (args, ...start) => {
-        const state = await program.begin(args, ...start);
+        const state = await engine.begin(args, ...start);
         begun.set(state, args);
         return state;
       },
       advance: async (state, answers, runtime, end): Promise<Outcome> => {
         const report = async (noted: NotedTurn, outcome: Outcome): Promise<void> => {
           const isOver = noted.journal !== undefined && outcome.status !== 'suspended';
-          if (program.history !== undefined && !isOver) return;
+          if (engine.history !== undefined && !isOver) return;
           const input = noted.journal?.input ?? begun.get(noted.request.state);
           await onTurn(() => toTurn(program, redact, noted, outcome, input), runtime.saga.id);
         };
         const recorder = new TurnRecorder({
-          program,
+          engine,
           state,
           answers,
           runtime,

@@ -1,4 +1,3 @@
-import type { Program } from '@mcp-saga/server';
 import {
   keyText,
   present,
@@ -8,6 +7,7 @@ import {
   type Outcome,
   type ProgramState,
   type Runtime,
+  type SagaEngine,
   type SagaHistory,
 } from '@mcp-saga/server/internal';
 import { kindOfStep } from '../report/trace-questions.ts';
@@ -18,7 +18,7 @@ import { answerEvent } from './recorded-answers.ts';
 
 /** Start of a turn, and its runtime. */
 export interface TurnRequest {
-  readonly program: Pick<Program, 'advance' | 'asked' | 'history'>;
+  readonly engine: SagaEngine;
   readonly state: ProgramState;
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   readonly runtime: Runtime;
@@ -70,8 +70,8 @@ export class TurnRecorder {
   }
 
   async take(): Promise<Outcome> {
-    const { program, state, answers, end } = this.#request;
-    const outcome = await program.advance(state, answers, this.#runtime(), end);
+    const { engine, state, answers, end } = this.#request;
+    const outcome = await engine.advance(state, answers, this.#runtime(), end);
     this.close();
     this.#ignored = outcome.ignored;
     if (outcome.status === 'suspended') this.#came = cameTo(outcome, this.#now);
@@ -84,7 +84,7 @@ export class TurnRecorder {
   }
 
   get noted(): NotedTurn {
-    const journal = this.#endedAt && this.#request.program.history?.(this.#endedAt);
+    const journal = this.#endedAt && this.#request.engine.history?.(this.#endedAt);
     return {
       request: this.#request,
       began: this.#began,
@@ -127,9 +127,9 @@ export class TurnRecorder {
   }
 
   #answers(): readonly RecordedEvent[] {
-    const { program, state, answers } = this.#request;
+    const { engine, state, answers } = this.#request;
     const why = new Map(this.#ignored.map(({ stepId, why: reason }) => [stepId, reason]));
-    return program.asked(state).flatMap((id) => {
+    return engine.asked(state).flatMap((id) => {
       const answer = answers.get(id);
       if (answer === undefined) return [];
       return [
@@ -139,8 +139,8 @@ export class TurnRecorder {
   }
 
   #runtime(): Runtime {
-    const { runtime, program } = this.#request;
-    if (program.history !== undefined) return runtime;
+    const { runtime, engine } = this.#request;
+    if (engine.history !== undefined) return runtime;
     const { claim } = runtime.effects;
     return {
       ...runtime,
@@ -217,7 +217,7 @@ export class TurnRecorder {
 
   /** Ends the turn at a commit, and begins the next one. */
   async #commit(point: CommitPoint): ReturnType<Commit> {
-    const { runtime, onCommit, program } = this.#request;
+    const { runtime, onCommit, engine } = this.#request;
     const next = await runtime.turn.commit?.(point);
     if (next === undefined) return undefined;
     this.#ignored = point.ignored;
@@ -225,7 +225,7 @@ export class TurnRecorder {
     const { noted } = this;
     await onCommit?.(noted, point);
     this.#request = {
-      program,
+      engine,
       state: point.state,
       answers: new Map(),
       runtime: runtimeAfter(runtime, next),

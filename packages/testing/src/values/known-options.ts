@@ -1,5 +1,5 @@
 import { SagaTestError } from './errors.ts';
-import { describeUnknownOption, isRecord } from '@mcp-saga/server/internal';
+import { describeUnknownOption, isRecord, isProgram } from '@mcp-saga/server/internal';
 
 /** Checks the names of options. Throws `script`, with the nearest known name and with `hint`. */
 export function assertKnownOptions(of: string, options: unknown, names: object, hint = ''): void {
@@ -14,12 +14,8 @@ export function assertKnownOptions(of: string, options: unknown, names: object, 
 
 /** Checks that a value is a saga. Throws `script`. */
 export function assertSaga(of: string, value: unknown): void {
-  const { name, advance, rules } = Object(value) as {
-    name?: unknown;
-    advance?: unknown;
-    rules?: unknown;
-  };
-  if (typeof name === 'string' && typeof advance === 'function') return;
+  const { name, rules } = Object(value) as { name?: unknown; rules?: unknown };
+  if (typeof name === 'string' && isProgram(value)) return;
   const script = Array.isArray(rules) ? ' Got a script: pass its saga.' : '';
   throw new SagaTestError(
     'script',

@@ -1,25 +1,30 @@
 import type { Program } from '@mcp-saga/server';
+import { engineOf, present, type SagaEngine } from '@mcp-saga/server/internal';
 
-/** Members of a program that a wrapper may replace. */
-export type ProgramMembers = Partial<Pick<Program, 'begin' | 'advance' | 'previous'>>;
+/** Methods of an engine that a wrapper may replace. */
+export type EngineChanges = Partial<Pick<SagaEngine, 'begin' | 'advance'>>;
 
-/** Wraps a program and older versions with other members. A proxy keeps the members of classes. */
+/** Wraps the engine of a program, and of its older versions. An engine may be of a class. */
 export function wrapProgram(
   program: Program,
-  membersOf: (program: Program) => ProgramMembers,
+  change: (engine: SagaEngine, program: Program) => EngineChanges,
 ): Program {
-  const changed: Partial<Program> = {
+  const engine = engineOf(program);
+  const history: SagaEngine['history'] = engine.history?.bind(engine);
+  const restore: SagaEngine['restore'] = engine.restore?.bind(engine);
+  return {
+    ...program,
     previous: program.previous.map((older) => ({
       ...older,
-      saga: wrapProgram(older.saga, membersOf),
+      saga: wrapProgram(older.saga, change),
     })),
-    ...membersOf(program),
-  };
-  return new Proxy(program, {
-    get: (target, name) => {
-      if (Object.hasOwn(changed, name)) return Reflect.get(changed, name) as unknown;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    engine: {
+      begin: (...start) => engine.begin(...start),
+      advance: (...turn) => engine.advance(...turn),
+      asked: (state) => engine.asked(state),
+      timeline: (state) => engine.timeline(state),
+      ...present({ history, restore }),
+      ...change(engine, program),
     },
-  });
+  };
 }

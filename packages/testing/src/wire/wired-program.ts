@@ -33,7 +33,7 @@ export class WireWorld {
 /** Wraps a program: runs steps with the clock of the test, and cuts connections after them. */
 export function wiredProgram(wired: Program, world: WireWorld): Program {
   const { clock, cutter, ledger } = world;
-  return wrapProgram(wired, (program) => ({
+  return wrapProgram(wired, (engine) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
       const perform: Runtime['effects']['perform'] = async ({
         kind,
@@ -50,7 +50,7 @@ export function wiredProgram(wired: Program, world: WireWorld): Program {
         return result;
       };
       const effects = { ...runtime.effects, perform };
-      const outcome = await program.advance(state, answers, { ...runtime, effects }, end);
+      const outcome = await engine.advance(state, answers, { ...runtime, effects }, end);
       if (outcome.status === 'suspended') world.suspended(outcome);
       return outcome;
     },

@@ -8,10 +8,10 @@ import type { TraceEvent } from '../report/trace.ts';
 
 /** Wraps a program with the clock, randomness, and steps of a simulated world. */
 export function simulatedProgram(staged: Program, world: World): Program {
-  return wrapProgram(staged, (program) => ({
+  return wrapProgram(staged, (engine) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
       world.generation = runtime.saga.generation;
-      return await program.advance(state, answers, simulatedRuntime(runtime, world), end);
+      return await engine.advance(state, answers, simulatedRuntime(runtime, world), end);
     },
   }));
 }

@@ -1,11 +1,12 @@
 import type { Steps } from '@mcp-saga/core';
 import {
   command,
-  generatorProgram,
+  generatorEngine,
   historyOf,
   type Outcome,
   type ProgramState,
   type Runtime,
+  type SagaEngine,
 } from '@mcp-saga/core/program';
 import { outsideOf, type OutsideWait } from '../author/outside-logic.ts';
 import { stateHead } from './state-head.ts';
@@ -101,8 +102,8 @@ export async function advanceWait(
   runtime: Runtime,
   turn: WaitTurn,
 ): Promise<{ readonly outcome: Outcome; readonly decision: Decision | undefined }> {
-  const program = waitProgram(wait, { kind, toSteps });
-  const outcome = await program.advance(wait.state, new Map(), waitRuntime(runtime, turn));
+  const engine = waitEngine(wait, { kind, toSteps });
+  const outcome = await engine.advance(wait.state, new Map(), waitRuntime(runtime, turn));
   if (outcome.status === 'suspended' || outcome.state === undefined)
     return { outcome, decision: undefined };
   const { path = '', value = null } =
@@ -126,7 +127,7 @@ export async function withdrawWaits(
       const inTurn = waitRuntime(runtime, { defers: false, isHopeless: false, ...anyRoom });
       // Runs to the end, with retries: no later turn knows of the wait.
       const toTheEnd = { ...inTurn, turn: { ...inTurn.turn, defersEffects: undefined } };
-      await waitProgram(wait, outside).advance(wait.state, new Map(), toTheEnd, { error });
+      await waitEngine(wait, outside).advance(wait.state, new Map(), toTheEnd, { error });
     }),
   );
 }
@@ -143,11 +144,11 @@ const gone: OutsideWait<unknown> = {
   toSteps: () => [][Symbol.iterator]() as never,
 };
 
-function waitProgram(
+function waitEngine(
   { path, input }: OpenWait,
   { kind, toSteps }: OutsideWait<unknown>,
-): ReturnType<typeof generatorProgram> {
-  return generatorProgram({
+): SagaEngine {
+  return generatorEngine({
     name: kind,
     input: undefined,
     acceptsReuse: true,

@@ -1,8 +1,8 @@
-import type { Program, StepErrorData, Steps } from '@mcp-saga/core';
+import type { StepErrorData, Steps } from '@mcp-saga/core';
 import {
   command,
   defaultUndoRetry,
-  generatorProgram,
+  generatorEngine,
   isDone,
   type CommandSpec,
   type Head,
@@ -13,6 +13,7 @@ import {
   type Outcome,
   type ProgramState,
   type Runtime,
+  type SagaEngine,
 } from '@mcp-saga/core/program';
 import { effectOf, type EffectSpec } from '../author/step.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';
@@ -56,8 +57,8 @@ export async function undoSaga(
   }
   await withdrawWaits(options, waits, runtime);
   const state = { head: stateHead(turn), ...ledger.texts(record) };
-  const program = standIn(options, ledger, 'error' in why ? { error: why.error } : undefined);
-  return await program.advance(state, new Map(), runtime, 'end' in why ? why.end : undefined);
+  const engine = standIn(options, ledger, 'error' in why ? { error: why.error } : undefined);
+  return await engine.advance(state, new Map(), runtime, 'end' in why ? why.end : undefined);
 }
 
 /** Continues an undo in a later turn. */
@@ -121,8 +122,8 @@ function standIn(
   options: MachineProgramOptions,
   ledger: Ledger,
   cause: { readonly error: unknown } | undefined,
-): Pick<Program, 'advance'> {
-  return generatorProgram({
+): SagaEngine {
+  return generatorEngine({
     name: options.name,
     input: undefined,
     acceptsReuse: true,

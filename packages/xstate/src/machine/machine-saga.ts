@@ -13,13 +13,14 @@ import {
   sagaOptionNames,
   type StoreNeed,
   type StoreOptions,
+  engineOf,
 } from '@mcp-saga/core/program';
 import { needsStore } from '../effects/machine-effects.ts';
 import { logicsOf } from './list-logics.ts';
 import { withPromiseSteps, type PromiseStepOptions } from './promise-steps.ts';
 import { withOutput } from './machine-output.ts';
 import { withAsks, type StateAsk } from './asked-states.ts';
-import { machineProgram } from './machine-program.ts';
+import { machineEngine } from './machine-engine.ts';
 import type { MachineProgramOptions, MigrationSource } from '../model/machine-options.ts';
 import type { MigratedState } from '../model/machine-state.ts';
 
@@ -158,8 +159,7 @@ export function machineSaga<
     result: true,
     steps: true,
   });
-  // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers
-  // for a replay.
+  // `saga` checks the options.
   const {
     asks = {},
     drift = 'compatible',
@@ -168,12 +168,8 @@ export function machineSaga<
     steps = {},
     ...sagaOptions
   } = options as typeof options & Partial<ResultOption<M, O>>;
-  const {
-    body: _,
-    history: __,
-    restore: ___,
-    ...base
-  } = saga(sagaOptions as SagaOptions<I, O>, neverRun as never);
+  const defined = saga(sagaOptions as SagaOptions<I, O>, neverRun as never);
+  const { body: _, ...base } = defined;
   const { name } = base;
   if ((machine as Partial<AnyStateMachine> | undefined)?.root === undefined) {
     throw new AuthoringError(
@@ -200,7 +196,7 @@ export function machineSaga<
   const program: MachineSaga<I, O> = {
     ...base,
     ...(isGuarded ? { needsStore: true as const } : {}),
-    ...machineProgram(
+    engine: machineEngine(
       {
         name,
         machine: served,
@@ -212,7 +208,7 @@ export function machineSaga<
         nameOf: (logic) => names.get(logic) ?? '',
         logicNamed: (logic) => byName.get(logic),
       },
-      base,
+      engineOf(defined),
     ),
   };
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here

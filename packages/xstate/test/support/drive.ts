@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/core/program';
 import type { Json, Program } from '@mcp-saga/core';
 import type { ClientAnswer, Outcome } from '@mcp-saga/core/program';
 import { runtimeOf, World, type TurnSettings } from '../../../core/test/support/world.ts';
@@ -18,8 +19,8 @@ export class Drive {
   /** Starts it. */
   async start(args: Json = {}, settings: TurnSettings = {}): Promise<Outcome> {
     this.#turn = 1;
-    const state = await this.program.begin(args);
-    this.outcome = await this.program.advance(state, new Map(), this.#runtime(settings));
+    const state = await engineOf(this.program).begin(args);
+    this.outcome = await engineOf(this.program).advance(state, new Map(), this.#runtime(settings));
     return this.outcome;
   }
 
@@ -33,7 +34,7 @@ export class Drive {
       stepId,
       { result, provenance: 'client' },
     ]);
-    this.outcome = await this.program.advance(
+    this.outcome = await engineOf(this.program).advance(
       this.suspended.state,
       new Map(given),
       this.#runtime(settings),
@@ -44,9 +45,14 @@ export class Drive {
   /** Ends it from outside. */
   async end(error: unknown, settings: TurnSettings = {}): Promise<Outcome> {
     this.#turn += 1;
-    return await this.program.advance(this.suspended.state, new Map(), this.#runtime(settings), {
-      error,
-    });
+    return await engineOf(this.program).advance(
+      this.suspended.state,
+      new Map(),
+      this.#runtime(settings),
+      {
+        error,
+      },
+    );
   }
 
   /** The outcome of the turn before, which must have been suspended. */

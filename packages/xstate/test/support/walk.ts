@@ -6,6 +6,7 @@ import {
   type EndRequest,
   type Outcome,
   type ProgramState,
+  engineOf,
 } from '@mcp-saga/core/program';
 import { machineSaga, type MachineSagaOptions } from '@mcp-saga/xstate';
 import { runtimeOf, World } from '../../../core/test/support/world.ts';
@@ -269,7 +270,12 @@ export async function takeTurn(
       },
     },
   });
-  const outcome = program.advance(state ?? (await program.begin({})), answers, runtime, ended);
+  const outcome = engineOf(program).advance(
+    state ?? (await engineOf(program).begin({})),
+    answers,
+    runtime,
+    ended,
+  );
   let isOver = false;
   void outcome.finally(() => {
     isOver = true;

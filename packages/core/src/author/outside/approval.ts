@@ -2,7 +2,7 @@ import type { AnswerBy } from '../../model/register.ts';
 import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
-import { formOf } from '../../effects/kinds/elicit.ts';
+import { formOf } from '../../effects/parts/form-of.ts';
 import type { FormSchema } from '../../values/form.ts';
 import { assertJson, type Json } from '../../values/json.ts';
 import { checkedDuration } from '../../values/checked-duration.ts';

@@ -16,7 +16,7 @@
  */
 import { defaultUndoRetry } from '../../undo/undo-all.ts';
 import type { RetryPlan } from '../../values/retry.ts';
-import { command } from '../../effects/effect-of.ts';
+import { command } from '../../effects/make-command.ts';
 import { outsideCode, type OutsideAccess } from '../../effects/parts/outside-code.ts';
 import type { PollSpec } from '../../effects/kinds/poll.ts';
 import type { StepSpec } from '../../effects/kinds/step.ts';

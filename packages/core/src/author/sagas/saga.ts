@@ -1,20 +1,19 @@
 /**
  * Makes a saga of options and a body. All options are checked when the module is loaded, so that a
- * mistake stops the start of a server and not a call. The result is a `Program`, which knows how
- * to advance a state by one turn, and nothing of the protocol.
+ * mistake stops the start of a server and not a call. The result is a `Program`: data, which the
+ * engine of the host runs.
  */
 import { present } from '../../values/json.ts';
 import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
 import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
-import { generatorProgram } from '../../turn/generator-program.ts';
 import type { Command, needsStore, SagaBody } from '../../model/command.ts';
 import type { CheckedBody, Readable } from '../checks/checked-body.ts';
 import type { IsStoreNeeded, StoreOptions } from '../checks/yielded-commands.ts';
 import type { Answerer } from '../../model/answerer.ts';
 import type { ClientNeed } from '../../values/errors.ts';
 import type { ContentBlock } from '../../model/content.ts';
-import type { PreviousProgram, Program } from '../../model/program.ts';
+import { isProgram, type PreviousProgram, type Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
 import { assertAnsweredBy } from '../checks/assert-answered-by.ts';
@@ -245,14 +244,6 @@ export function saga<
     commitEach,
     onMismatch,
     body: checked,
-    ...generatorProgram({
-      name,
-      input: options.input,
-      acceptsReuse: options.reuse === 'ok',
-      ...present({ suspends: options.suspends }),
-      onMismatch,
-      body: checked,
-    }),
   };
   // Only the type has the key of a need.
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- the condition is not decided here
@@ -291,10 +282,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   } = options;
   assertOneOf(`reuse of saga '${name}'`, reuse, ['ok']);
   assertOneOf(`onMismatch of saga '${name}'`, onMismatch, ['fail', 'compensate']);
-  if (
-    !Array.isArray(previous) ||
-    !previous.every((older) => typeof older?.saga?.advance === 'function')
-  ) {
+  if (!Array.isArray(previous) || !previous.every((older) => isProgram(older?.saga))) {
     throw new AuthoringError(
       `previous of saga '${name}' must be a list of older versions: [{ saga: old }].`,
       { anchor: 'names-and-versions' },

@@ -1,8 +1,7 @@
 import type { Answerer } from '../../model/answerer.ts';
-import { AuthoringError } from '../../values/errors.ts';
 import { assertJson, isJsonObject, isSameJson } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
-import { toForm, type FormSchema } from '../../values/form.ts';
+import { formOf } from '../parts/form-of.ts';
 import type { Schema } from '../../values/standard-schema.ts';
 import { performed } from '../parts/run-code.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
@@ -112,18 +111,5 @@ function asWritten(result: Fields): Fields {
     return Object.hasOwn(written, 'action') ? written : { action: 'accept', content: written };
   } catch {
     return result;
-  }
-}
-
-/**
- * Form of a question, made once per schema. `of`: function that takes the schema. Throws
- * AuthoringError with the question and the path of a bad field.
- */
-export function formOf(id: string, schema: Schema, of: string = 'elicit'): FormSchema {
-  try {
-    return toForm(schema);
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : 'its schema cannot be read';
-    throw new AuthoringError(`${of}('${id}'): ${problem}`, { anchor: 'forms', cause: error });
   }
 }

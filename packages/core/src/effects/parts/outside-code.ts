@@ -3,7 +3,9 @@ import type { RuntimeObserver } from '../../model/runtime.ts';
 import type { OutsideWork, StepGiven } from '../../model/step-context.ts';
 import { AuthoringError } from '../../values/errors.ts';
 
-const accessKey: unique symbol = Symbol('mcp-saga.outside');
+// Shared by all copies of this package: the engine of one runs code of another.
+const accessKey: unique symbol = Symbol.for('mcp-saga.outside');
+const workKey: unique symbol = Symbol.for('mcp-saga.outside-work');
 
 /** Answers of the host, and the path of the scope around a step. */
 export interface OutsideAccess {
@@ -11,8 +13,6 @@ export interface OutsideAccess {
   readonly scope: string;
   readonly schemaFailed: RuntimeObserver['schemaFailed'];
 }
-
-const codes = new WeakMap<object, OutsideWork>();
 
 /**
  * Makes code of a step or poll that reaches the answers of the host. The contexts of other steps do
@@ -32,13 +32,12 @@ export function outsideCode<S>(
     }
     return run(step, outside);
   };
-  codes.set(code, work);
-  return code;
+  return Object.assign(code, { [workKey]: work });
 }
 
 /** Returns the work of code made by {@link outsideCode}. Undefined for other code. */
 export function outsideWorkOf(code: object): OutsideWork | undefined {
-  return codes.get(code);
+  return (code as { readonly [workKey]?: OutsideWork })[workKey];
 }
 
 /** Adds the answers to the context of code that needs it. */
@@ -49,7 +48,7 @@ export function withOutside(
   code: object,
   step: StepGiven,
 ): StepGiven {
-  if (!codes.has(code)) return step;
+  if (outsideWorkOf(code) === undefined) return step;
   const scope = path.slice(0, path.lastIndexOf('/'));
   const access: OutsideAccess = { host, scope, schemaFailed };
   // Enumerable: a runtime may copy the context.

@@ -1,3 +1,4 @@
+import { engineOf } from '@mcp-saga/server/internal';
 import { InvalidInput, ReplayMismatch, TurnAborted, type Program } from '@mcp-saga/server';
 import type { ClientAnswer, Outcome, ProgramState } from '@mcp-saga/server/internal';
 import { sideBySide, type Row } from '../../report/side-by-side.ts';
@@ -136,7 +137,8 @@ async function replayedJournal(
   program: Program,
   { input, happened }: Recording,
 ): Promise<TurnReplayed> {
-  if (program.restore === undefined) {
+  const { restore } = engineOf(program);
+  if (restore === undefined) {
     throw new SagaTestError(
       'replay_mismatch',
       `'${program.name}' was recorded as a generator and is a machine now: its sagas in flight cannot continue. Give the machine ` +
@@ -146,7 +148,7 @@ async function replayedJournal(
   const entries = happened.map(({ id: path, letter = '', fingerprint = 0, ...entry }) => {
     return { ...entry, path, letter, fingerprint };
   });
-  const state = program.restore({ input, entries });
+  const state = restore({ input, entries });
   const began = { time: new Date(0).toISOString(), host: { maxHold: 0 } };
   return await replayedTurn({ program, state, began, events: [], turn: 2 });
 }
@@ -181,7 +183,7 @@ async function replayTurns(replay: Replay, turns: readonly TurnBeginning[]): Pro
 
 async function begun({ recording, program, name }: Replay): Promise<ProgramState> {
   try {
-    return await program.begin(recording.input);
+    return await engineOf(program).begin(recording.input);
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
     throw new SagaTestError(
@@ -213,7 +215,7 @@ async function replayedTurn({ program, state, began, events, turn }: Turn): Prom
     .filter(isAnswer)
     .map((event): [string, ClientAnswer] => [event.id, toAnswer(event)]);
   const recorder = new TurnRecorder({
-    program,
+    engine: engineOf(program),
     state,
     answers: new Map(answers),
     runtime: script.runtime(program, turn),

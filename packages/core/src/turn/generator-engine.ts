@@ -1,22 +1,35 @@
 import type { ClientAnswer } from '../model/client-step.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { EndRequest, Origin, Program } from '../model/program.ts';
+import type { EndRequest, Origin, Program, Runnable, SagaEngine } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { encode } from '../values/codec.ts';
-import { InvalidInput } from '../values/errors.ts';
+import { AuthoringError, InvalidInput } from '../values/errors.ts';
 import { historyOf, stateOf, timelineOf } from '../journal/read-history.ts';
-import { isSameJson, type Json } from '../values/json.ts';
+import { isSameJson, present, type Json } from '../values/json.ts';
 import { validate } from '../values/standard-schema.ts';
 import { decodeHead, encodeHead } from '../journal/head.ts';
 import { ReplayCheck } from './replay-check.ts';
 import type { GeneratorProgramOptions } from '../replay/body.ts';
 import { Turn } from './turn.ts';
 
-/** Makes a program from a generator. The state is the journal. */
-export function generatorProgram(
+/** Returns the engine of a program. Throws AuthoringError if there is nothing to run. */
+export function engineOf(program: Runnable): SagaEngine {
+  if (program.engine !== undefined) return program.engine;
+  // Without an engine, it is a program.
+  const { name, input, reuse, suspends, onMismatch, body } = program as Program;
+  if (body === undefined)
+    throw new AuthoringError(`Program '${name}' has neither a body nor an engine.`, {
+      anchor: 'bodies',
+    });
+  const acceptsReuse = reuse === 'ok';
+  return generatorEngine({ name, input, acceptsReuse, onMismatch, body, ...present({ suspends }) });
+}
+
+/** Makes an engine that runs a generator. The state is the journal. */
+export function generatorEngine(
   options: GeneratorProgramOptions,
-): Pick<Program, 'begin' | 'advance' | 'asked' | 'timeline' | 'history' | 'restore'> {
+): SagaEngine & Required<Pick<SagaEngine, 'history' | 'restore'>> {
   return {
     begin: (args, progress, origin) => begin(options, args, progress, origin),
     advance: (

@@ -1,4 +1,4 @@
-import type { Program, TimelineEntry } from '@mcp-saga/core';
+import type { TimelineEntry } from '@mcp-saga/core';
 import {
   commitState,
   decodeHead,
@@ -9,6 +9,7 @@ import {
   type Outcome,
   type ProgramState,
   type Runtime,
+  type SagaEngine,
 } from '@mcp-saga/core/program';
 import { Ledger } from '../effects/ledger.ts';
 import { MachineTurn } from './machine-turn.ts';
@@ -16,14 +17,14 @@ import type { MachineProgramOptions } from '../model/machine-options.ts';
 import { continueUndo, isUndoing, openWaits, undoSaga } from '../effects/undo-machine.ts';
 
 /**
- * Creates a program from a machine. Until the machine starts, the arguments are the state, as in
- * `begun`.
+ * Creates the engine of a machine. Until the machine starts, the arguments are the state, as in
+ * `begun`. The journal contains outcomes of effects, and no answers for a replay, so it has no
+ * history.
  */
-export function machineProgram(
-  options: MachineProgramOptions,
-  begun: Pick<Program, 'timeline'>,
-): Pick<Program, 'advance' | 'timeline'> {
+export function machineEngine(options: MachineProgramOptions, begun: SagaEngine): SagaEngine {
   return {
+    begin: (...start) => begun.begin(...start),
+    asked: (state) => begun.asked(state),
     advance: (state, answers, runtime, end) => advance(options, state, answers, runtime, end),
     timeline: (state): readonly TimelineEntry[] => {
       const started = decodeHead(state.head).turn > 0;
