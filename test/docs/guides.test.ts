@@ -35,7 +35,7 @@ import { deleteOnce, deleteProject, store } from './guides/confirm.ts';
 import { bill, invoices, serverBefore } from './guides/migrate.ts';
 import { callback, importRepositories, sessions, tokens } from './guides/oauth.ts';
 import { chatCompletions, hostOf as helpdesk } from './guides/own-model.ts';
-import { bookTable, confirm, pizza, tables } from './guides/forms.ts';
+import { confirm, pizza } from './guides/forms.ts';
 import { bookRoom } from './guides/output.ts';
 import { balances, transfer } from './guides/suspends.ts';
 import { listOrders } from './guides/paging.ts';
@@ -189,12 +189,7 @@ it('asks parallel questions in one turn, and a helper in its scope', async () =>
   );
 });
 
-it('asks with forms: choices from a step, titles, and a schema of zod/mini', async () => {
-  const input = { day: '2030-01-31' };
-  expect((await testSaga(bookTable, { input }).run()).result).toBe('No table is free.');
-  tables.set(input.day, ['7', '9']);
-  const run = await testSaga(bookTable, { input }).on.elicit('table', { table: '9' }).run();
-  expect(run.result).toBe('Table 9 is yours.');
+it('asks with forms: fields of many kinds, and a schema of zod/mini', async () => {
   const ordered = await testSaga(pizza).on.elicit('order', { size: 's' }).run();
   expect(ordered.result).toBe('s with nothing');
   const sure = await testSaga(confirm).on.elicit('sure', { sure: true }).run();
