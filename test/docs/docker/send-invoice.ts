@@ -1,0 +1,1 @@
+export { sendInvoice } from '../../../packages/create-mcp-saga/templates/shared/send-invoice.ts';
