@@ -1,7 +1,7 @@
 /** A figure with its goal. */
 export interface Figure {
   readonly what: string;
-  readonly unit: 'us' | 'bytes' | 'ms' | 'MB';
+  readonly unit: 'us' | 'bytes' | 'ms' | 'MB' | 'errors';
   /** Value that the goal limits: our value, or the ratio of our value to that of the first peer. */
   readonly of: 'ours' | 'ratio';
   readonly atMost: number;
@@ -28,6 +28,18 @@ export const figures = {
   'shape-icons-sagas': ratio('the same with 1,000 sagas, beside 1', 1.2),
   'shape-2025': ratio('the same call of MCP 2025-06-18', 1.5),
   'shape-2025-sagas': ratio('the same with 1,000 sagas, beside 1', 1.2),
+  'load-shape-plain': inShape('', 0.9),
+  'load-shape-plain-p99': waitInShape('', 0.9),
+  'load-shape-progress': inShape(' with a progress token', 1),
+  'load-shape-progress-p99': waitInShape(' with a progress token', 1),
+  'load-shape-2025': inShape(' of MCP 2025-11-25', 1.5),
+  'load-shape-2025-p99': waitInShape(' of MCP 2025-11-25', 1.5),
+  'load-shapes-errors': {
+    what: 'errors of 60,000 requests of 2,000 users in these three shapes',
+    unit: 'errors',
+    of: 'ours',
+    atMost: 0,
+  },
   'load-sessions': ratio('a request over HTTP, beside sessions, 100 at once', 1.15),
   'load-sagas': ratio('a request over HTTP with 1,000 registered sagas, beside 1', 1.1),
   'cold-start': {
@@ -116,6 +128,16 @@ function ofSizes<Id extends string>(
     ratio(`${what}, ${size.toLocaleString('en')} at once`, atMost),
   ]);
   return Object.fromEntries(all) as Record<`${Id}-${(typeof sizes)[number]}`, Figure>;
+}
+
+function inShape(shape: string, atMost: number): Figure {
+  const what = `a request${shape} over HTTP, 2,000 users, beside the SDK's trivial tool`;
+  return ratio(what, atMost);
+}
+
+function waitInShape(shape: string, atMost: number): Figure {
+  const what = `99th percentile of the time on the clock of a request${shape}, 2,000 users, beside the SDK's trivial tool`;
+  return { ...ratio(what, atMost), unit: 'ms' };
 }
 
 function guarded(where: string, atMost: number): Figure {

@@ -8,11 +8,13 @@ export interface Effort {
   readonly turnMs: number;
   /** Time for which each candidate runs before the measurement, in milliseconds. */
   readonly warmUpMs: number;
+  /** Part of the users, requests, or sagas of a count that the figure names. */
+  readonly share: number;
 }
 
 /** Effort of one run. The bench makes three runs. */
-export const fullEffort: Effort = { rounds: 24, turnMs: 8, warmUpMs: 300 };
-export const leastEffort: Effort = { rounds: 1, turnMs: 0, warmUpMs: 0 };
+export const fullEffort: Effort = { rounds: 24, turnMs: 8, warmUpMs: 300, share: 1 };
+export const leastEffort: Effort = { rounds: 1, turnMs: 0, warmUpMs: 0, share: 0.01 };
 
 /** A compared candidate: runs its work `times` times. */
 export interface Candidate {

@@ -76,7 +76,8 @@ function linesOf(result: Result): string[][] {
   const walls = runs.flatMap(({ wall }) => wall ?? []);
   const values = runs.map(valueOf);
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
-  const spread = `${Math.round((100 * (highest - lowest)) / median(values))} %`;
+  // Values that are all zero have no spread.
+  const spread = `${Math.round((100 * (highest - lowest)) / (median(values) || 1))} %`;
   const goal = figure.of === 'ours' ? format(figure.atMost, figure) : `${figure.atMost}x`;
   const [first, ...others] = (runs[0]?.peers ?? []).map(({ name }, index) => {
     const value = median(runs.map(({ peers }) => peers[index]?.value ?? Number.NaN));

@@ -4,6 +4,10 @@ import type { Board, Flight } from './clients/flight.ts';
 /** Result of a load run. */
 export interface Driven {
   readonly requests: number;
+  /** Milliseconds on the clock of each request. */
+  readonly latencies: readonly number[];
+  /** Answers of users that came to no response, or to an error. */
+  readonly errors: readonly unknown[];
   readonly ms: number;
   /** Distinct texts of all results. */
   readonly told: ReadonlySet<string>;
@@ -37,23 +41,45 @@ export class Fleet {
    * then.
    *
    * @param atOnce - requests that are sent at once
+   * @throws Error if a request fails
    */
   async drive(ms: number, atOnce: number = this.#waiting.length): Promise<Driven> {
     const start = performance.now();
+    const driven = await this.#answer(atOnce, () => performance.now() - start >= ms);
+    const [failed] = driven.errors;
+    if (failed !== undefined) throw failed;
+    return driven;
+  }
+
+  /**
+   * Lets all users answer at once, until they have sent at least the given number of requests. A
+   * user whose request fails goes on with the next one.
+   */
+  async send(requests: number): Promise<Driven> {
+    return await this.#answer(this.#waiting.length, (sent) => sent >= requests);
+  }
+
+  async #answer(atOnce: number, isOver: (sent: number) => boolean): Promise<Driven> {
+    const start = performance.now();
     const told = new Set<string>();
-    let requests = 0;
+    const latencies: number[] = [];
+    const errors: unknown[] = [];
     await together(atOnce, async () => {
       do {
         const flight = this.#waiting.shift();
         // There are fewer users than allowed concurrent requests.
         if (flight === undefined) return;
-        const progress = await flight.next();
+        try {
+          const progress = await flight.next();
+          latencies.push(...progress.latencies);
+          if (progress.told !== undefined) told.add(progress.told);
+        } catch (error) {
+          errors.push(error);
+        }
         this.#waiting.push(flight);
-        requests += progress.requests;
-        if (progress.told !== undefined) told.add(progress.told);
-      } while (performance.now() - start < ms);
+      } while (!isOver(latencies.length + errors.length));
     });
-    return { requests, ms: performance.now() - start, told };
+    return { requests: latencies.length, latencies, errors, ms: performance.now() - start, told };
   }
 }
 

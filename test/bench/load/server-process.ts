@@ -10,8 +10,10 @@ import type { Question, Usage } from './usage.ts';
 export type ServerName =
   | 'saga'
   | 'saga-1000'
+  | 'saga-at-once'
   | 'by-hand'
   | 'by-hand-memoized'
+  | 'by-hand-at-once'
   | 'trivial'
   | 'node-http'
   | 'sessions'

@@ -1,5 +1,5 @@
 import type { Effort, Timing } from '../harness.ts';
-import type { Fleet } from './fleet.ts';
+import type { Driven, Fleet } from './fleet.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /** Drives a server for a while, and returns the time per request. */
@@ -8,13 +8,23 @@ export async function timed(
   fleet: Fleet,
   { ms, atOnce }: { readonly ms: number; readonly atOnce: number },
 ): Promise<Timing> {
+  const { timing } = await clocked(server, () => fleet.drive(ms, atOnce));
+  return timing;
+}
+
+/** Drives a server, and returns the time per request, too. */
+export async function clocked(
+  server: ServerProcess,
+  drive: () => Promise<Driven>,
+): Promise<Driven & { readonly timing: Timing }> {
   const before = await server.usage();
-  const driven = await fleet.drive(ms, atOnce);
+  const driven = await drive();
   const after = await server.usage();
-  return {
+  const timing = {
     cpu: (after.cpu - before.cpu) / driven.requests,
     wall: (driven.ms * 1000) / driven.requests,
   };
+  return { ...driven, timing };
 }
 
 /**

@@ -9,6 +9,8 @@ export const Target = z.object({ target: z.string() });
 export const Window = z.object({ from: z.string(), hours: z.number() });
 export const where = 'Where to?';
 export const when = 'When may it restart?';
+/** Where and when the tool deploys if it cannot ask. */
+export const usual = { target: 'production', from: '22:00' };
 
 /** Returns the result text of the tool. */
 export function told(service: string, target: string, from: string): string {

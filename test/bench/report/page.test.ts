@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { FigureId } from '../figures.ts';
 import type { Recorded } from './results.ts';
 import { fillPage, plotsOf } from './page.ts';
 import { readResults } from './results.ts';
@@ -16,9 +17,9 @@ test('the plots of the performance page show the recorded results', () => {
     expect(readFileSync(join(plotsFolder, name), 'utf8')).toBe(svg);
 });
 
-const page =
-  '<!-- generated: figures -->\n<!-- /generated -->\n<!-- generated: capacity -->\n<!-- /generated -->\n' +
-  '<!-- generated: guards -->\n<!-- /generated -->\n<!-- generated: outside -->\n<!-- /generated -->';
+const page = ['figures', 'capacity', 'users', 'guards', 'outside']
+  .map((name) => `<!-- generated: ${name} -->\n<!-- /generated -->`)
+  .join('\n');
 
 function recordedOf(...values: readonly number[]): Recorded {
   const figure = 'load-by-hand-100';
@@ -55,6 +56,17 @@ test('the page shows the time from an answer to its effect with each store', () 
   const runs = [{ figure, ours: 30, peers: [{ name: 'bare round trips', value: 20 }] } as const];
   const filled = fillPage(page, [{ node: 'v20.1.0', results: [{ figure, runs }] }]);
   expect(filled).toContain('| v20.1.0 | d1 | 30 ms | 20 ms |');
+});
+
+test('the page shows the processor time and the waits of many users, beside both peers', () => {
+  const resultOf = (figure: FigureId, ours: number) => {
+    const peers = [ours * 2, ours * 3].map((value) => ({ name: 'peer', value }));
+    return { figure, runs: [{ figure, ours, peers }] };
+  };
+  const results = [resultOf('load-shape-2025', 100), resultOf('load-shape-2025-p99', 20)];
+  expect(fillPage(page, [{ node: 'v20.1.0', results }])).toContain(
+    '| v20.1.0 | MCP 2025-11-25, without a session | 100 · 200 · 300 µs | 20 · 40 · 60 ms |',
+  );
 });
 
 test('the page names each day and machine of its figures', () => {

@@ -6,11 +6,17 @@ import { drawPlot, type Bar, type BarGroup } from './plot.ts';
 import type { Recorded } from './results.ts';
 
 /**
- * Fills the generated parts of the performance page: the tables of requests, guards, answers from
- * outside, and all figures.
+ * Fills the generated parts of the performance page: the tables of requests, users, guards, answers
+ * from outside, and all figures.
  */
 export function fillPage(page: string, recorded: readonly Recorded[]): string {
-  const parts = { capacity: capacityOf, guards: guardsOf, outside: outsideOf, figures: tableOf };
+  const parts = {
+    capacity: capacityOf,
+    users: usersOf,
+    guards: guardsOf,
+    outside: outsideOf,
+    figures: tableOf,
+  };
   return Object.entries(parts).reduce(
     (text, [name, make]) => replaced(text, name, make(recorded)),
     page,
@@ -116,6 +122,26 @@ function capacityOf(recorded: readonly Recorded[]): string {
     ['Node', 'processor time of a request', 'cores for 1,000 requests a second'],
     rows,
   );
+}
+
+const shapes = [
+  ['plain', 'MCP 2026-07-28'],
+  ['progress', 'MCP 2026-07-28, with a progress token'],
+  ['2025', 'MCP 2025-11-25, without a session'],
+] as const;
+
+function usersOf(recorded: readonly Recorded[]): string {
+  const rows = recorded.flatMap(({ node, results }) =>
+    shapes.flatMap(([shape, name]) => {
+      const cpu = results.find(({ figure }) => figure === `load-shape-${shape}`);
+      const wait = results.find(({ figure }) => figure === `load-shape-${shape}-p99`);
+      if (cpu === undefined || wait === undefined) return [];
+      const cells = (result: Result): string =>
+        [oursOf(result), peerOf(result, 0), peerOf(result, 1)].map(shown).join(' · ');
+      return [[node, name, `${cells(cpu)} µs`, `${cells(wait)} ms`]];
+    }),
+  );
+  return toTable(['Node', 'requests', 'processor time of a request', '99th percentile'], rows);
 }
 
 function guardsOf(recorded: readonly Recorded[]): string {

@@ -9,6 +9,7 @@ import { hostile } from './hostile.ts';
 import { journalBytes } from './journal-bytes.ts';
 import { load } from './load.ts';
 import { loadMemory } from './load-memory.ts';
+import { loadShapes } from './load-shapes.ts';
 import { machine } from './machine.ts';
 import { machineRequest } from './machine-request.ts';
 import { outside } from './outside.ts';
@@ -22,6 +23,7 @@ import { twoQuestions } from './two-questions.ts';
 /** Rows by name, as in `pnpm bench <name>`. */
 export const rows: Readonly<Record<string, Row>> = {
   load,
+  'load-shapes': loadShapes,
   'cold-start': coldStart,
   shapes,
   'two-questions': twoQuestions,

@@ -9,8 +9,8 @@ export interface Flight {
 
 /** Outcome of an answer. */
 export interface Progress {
-  /** Number of requests that the answer took. */
-  readonly requests: number;
+  /** Milliseconds on the clock of each request that the answer took. */
+  readonly latencies: readonly number[];
   /** Text of the tool's result, if the call has ended. */
   readonly told?: string;
 }

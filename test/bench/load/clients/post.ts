@@ -41,3 +41,25 @@ export async function textOf(response: IncomingMessage): Promise<string> {
     response.once('end', () => resolve(text)).once('error', reject);
   });
 }
+
+/**
+ * The result in a response of one message, which is JSON or an event stream.
+ *
+ * @throws Error for any other response: a refusal must not count as a fast response
+ */
+export async function resultOf<R>(response: IncomingMessage): Promise<R> {
+  const text = await textOf(response);
+  if (response.statusCode !== 200)
+    throw new Error(`The server answered ${response.statusCode}: ${text}`);
+  const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+  const { result } = JSON.parse(isStream ? (dataOf(text) ?? 'null') : text) as {
+    readonly result?: R;
+  };
+  if (result === undefined) throw new Error('The server refused a request');
+  return result;
+}
+
+/** Data of an event of an event stream. Undefined if it has none. */
+export function dataOf(event: string): string | undefined {
+  return /^data: ?(.+)$/m.exec(event)?.[1];
+}

@@ -1,7 +1,8 @@
 import { info } from '../tool.ts';
 import { answers, call, textIn, type ToolResult } from './call.ts';
-import type { Board, Progress } from './flight.ts';
-import { post, textOf } from './post.ts';
+import type { Board, Flight, Progress } from './flight.ts';
+import { post, resultOf } from './post.ts';
+import { Stopwatch } from './stopwatch.ts';
 
 const key = 'io.modelcontextprotocol/';
 const version = '2026-07-28';
@@ -10,7 +11,7 @@ const headers = {
   'mcp-method': 'tools/call',
   'mcp-name': call.name,
 };
-const meta = {
+const envelope = {
   [`${key}protocolVersion`]: version,
   [`${key}clientInfo`]: info,
   [`${key}clientCapabilities`]: { elicitation: { form: {} } },
@@ -21,34 +22,40 @@ interface RoundResult extends ToolResult {
   readonly requestState?: string;
 }
 
-/** Calls the tool by MCP 2026-07-28, and returns the result. */
-export async function postCall<R>(url: string, more: object = {}): Promise<R> {
-  const params = { ...call, ...more, _meta: meta };
-  const response = await post(url, { id: 1, method: 'tools/call', params }, { headers });
-  const text = await textOf(response);
-  if (response.statusCode !== 200)
-    throw new Error(`The server answered ${response.statusCode}: ${text}`);
-  const { result } = JSON.parse(text) as { readonly result?: R };
-  if (result === undefined) throw new Error('The server refused a request');
-  return result;
+/**
+ * Calls the tool by MCP 2026-07-28, and returns the result.
+ *
+ * @param more - members of the parameters, beside the call itself
+ * @param meta - members of `_meta`, beside those that each request has
+ */
+export async function postCall<R>(url: string, more: object = {}, meta: object = {}): Promise<R> {
+  const params = { ...call, ...more, _meta: { ...envelope, ...meta } };
+  return await resultOf<R>(await post(url, { id: 1, method: 'tools/call', params }, { headers }));
 }
 
 /**
  * A user whose client speaks MCP 2026-07-28. Between two requests, this object holds the entire
  * state of the call.
  */
-export const inRounds: Board = async (url) => {
-  const send = (more: object): Promise<RoundResult> => postCall<RoundResult>(url, more);
+export const inRounds: Board = async (url) => await roundsAt(url);
+
+/** The same user, whose client sends a progress token with each request. */
+export const inRoundsWithProgress: Board = async (url) => await roundsAt(url, { progressToken: 1 });
+
+async function roundsAt(url: string, meta?: object): Promise<Flight> {
+  const send = (more: object): Promise<RoundResult> => postCall<RoundResult>(url, more, meta);
   let open = await send({});
   return {
     next: async (): Promise<Progress> => {
       const asked = Object.keys(open.inputRequests ?? {}) as readonly (keyof typeof answers)[];
       const inputResponses = Object.fromEntries(asked.map((id) => [id, answers[id]]));
-      open = await send({ inputResponses, requestState: open.requestState });
-      if (open.inputRequests !== undefined) return { requests: 1 };
+      const { requestState } = open;
+      const watch = new Stopwatch();
+      open = await watch.time(() => send({ inputResponses, requestState }));
+      if (open.inputRequests !== undefined) return { latencies: watch.latencies };
       const told = textIn(open);
-      open = await send({});
-      return { requests: 2, told };
+      open = await watch.time(() => send({}));
+      return { latencies: watch.latencies, told };
     },
   };
-};
+}

@@ -1,10 +1,9 @@
 import { Agent, type IncomingMessage } from 'node:http';
-import { info } from '../tool.ts';
 import { answers, call, textIn, type ToolResult } from './call.ts';
 import type { Board, Progress } from './flight.ts';
-import { post, textOf } from './post.ts';
-
-const version = '2025-11-25';
+import { initialize } from './initialize.ts';
+import { dataOf, post, textOf } from './post.ts';
+import { Stopwatch } from './stopwatch.ts';
 
 interface Message {
   readonly id: number;
@@ -18,20 +17,9 @@ interface Message {
  * the questions.
  */
 export const inSession: Board = async (url) => {
-  const initialize = {
-    id: 0,
-    method: 'initialize',
-    params: { protocolVersion: version, capabilities: { elicitation: {} }, clientInfo: info },
-  };
-  const initialized = await post(url, initialize, { headers: {} });
-  await textOf(initialized);
-  const headers = {
-    'mcp-protocol-version': version,
-    'mcp-session-id': String(initialized.headers['mcp-session-id']),
-  };
+  const headers = await initialize(url);
   const send = async (message: object): Promise<void> =>
     void (await textOf(await post(url, message, { headers })));
-  await send({ method: 'notifications/initialized' });
 
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const begin = async (): Promise<() => Promise<Message>> =>
@@ -43,13 +31,18 @@ export const inSession: Board = async (url) => {
       const answer =
         'target' in (open.params?.requestedSchema?.properties ?? {}) ? 'target' : 'window';
       const coming = next();
-      await send({ id: open.id, result: answers[answer] });
-      open = await coming;
-      if (open.method !== undefined) return { requests: 1 };
+      const watch = new Stopwatch();
+      open = await watch.time(async () => {
+        await send({ id: open.id, result: answers[answer] });
+        return await coming;
+      });
+      if (open.method !== undefined) return { latencies: watch.latencies };
       const told = textIn(open.result);
-      next = await begin();
-      open = await next();
-      return { requests: 2, told };
+      open = await watch.time(async () => {
+        next = await begin();
+        return await next();
+      });
+      return { latencies: watch.latencies, told };
     },
   };
 };
@@ -65,7 +58,7 @@ function messagesOf(response: IncomingMessage): () => Promise<Message> {
     const events = (rest + part).split(/\r?\n\r?\n/);
     rest = events.pop() ?? '';
     for (const event of events) {
-      const data = /^data: ?(.+)$/m.exec(event)?.[1];
+      const data = dataOf(event);
       if (data === undefined) continue;
       const message = JSON.parse(data) as Message;
       if (tell === undefined) come.push(message);

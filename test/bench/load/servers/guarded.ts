@@ -1,5 +1,5 @@
 import { memoryStore, type SagaStore } from '@mcp-saga/server';
-import { createLoadServer } from './serve-saga.ts';
+import { createLoadServer, deploy } from './serve-saga.ts';
 import { serveMeasured } from './serve-measured.ts';
 import { openStore } from './stores.ts';
 
@@ -19,6 +19,6 @@ function pinging(trip: () => Promise<unknown>): SagaStore {
   };
 }
 
-const guarded = createLoadServer([], { store });
-const bare = createLoadServer([], ping && { store: pinging(ping) });
+const guarded = createLoadServer([deploy], { store });
+const bare = createLoadServer([deploy], ping && { store: pinging(ping) });
 await serveMeasured((request) => (request.url.endsWith('?bare') ? bare : guarded).fetch(request));

@@ -1,6 +1,6 @@
 import { elicit, saga } from '@mcp-saga/server';
 import { Input, Target, where } from '../tool.ts';
-import { serveLoadSaga } from './serve-saga.ts';
+import { deploy, serveLoadSagas } from './serve-saga.ts';
 
 // The measured saga, and 999 others that no client calls.
 const others = Array.from({ length: 999 }, (_, index) =>
@@ -8,4 +8,4 @@ const others = Array.from({ length: 999 }, (_, index) =>
     return (yield* elicit('target', { message: where, schema: Target })).target;
   }),
 );
-await serveLoadSaga(others);
+await serveLoadSagas([deploy, ...others]);

@@ -1,3 +1,3 @@
-import { serveLoadSaga } from './serve-saga.ts';
+import { deploy, serveLoadSagas } from './serve-saga.ts';
 
-await serveLoadSaga();
+await serveLoadSagas([deploy]);

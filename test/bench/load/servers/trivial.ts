@@ -1,17 +1,4 @@
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { info, Input, tool } from '../tool.ts';
-import { serveMeasured } from './serve-measured.ts';
+import { serveAtOnce } from './serve-at-once.ts';
 
-// Minimal tool on the SDK: asks no question, and returns a text.
-const handler = createMcpHandler(() => {
-  const server = new McpServer(info);
-  server.registerTool(
-    tool.name,
-    { description: tool.description, inputSchema: Input },
-    ({ service }) => ({
-      content: [{ type: 'text', text: service }],
-    }),
-  );
-  return server;
-});
-await serveMeasured((request) => handler.fetch(request));
+// The minimal tool on the SDK.
+await serveAtOnce((service) => service);

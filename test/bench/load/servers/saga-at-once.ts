@@ -1,0 +1,3 @@
+import { deployAtOnce, serveLoadSagas } from './serve-saga.ts';
+
+await serveLoadSagas([deployAtOnce]);
