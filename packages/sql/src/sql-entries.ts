@@ -208,10 +208,15 @@ WHERE ${isKey} AND expires_at > ${now} AND version = CAST($3 AS BIGINT) RETURNIN
   CASE WHEN stored.expires_at > clock.now THEN stored.head END AS head,
   CASE WHEN stored.body_until > clock.now THEN stored.body END AS body
 FROM (SELECT ${now} AS now) AS clock LEFT JOIN ${entries} AS stored ON ${isKey}`,
-    sweep: (limit) => [
-      `DELETE FROM ${entries} WHERE ${dialect.isDue(entries, 'due_at', `due_at <= ${now} AND expires_at <= ${now}`, limit)}`,
-      `UPDATE ${entries} SET body = NULL, bytes = 0, due_at = expires_at
-WHERE ${dialect.isDue(entries, 'due_at', `due_at <= ${now} AND expires_at > ${now}`, limit)}`,
-    ],
+    sweep: (limit) => {
+      // The first due rows, whatever is due of them: to look for those of one kind alone, each
+      // statement would pass all due rows of the other kind, which are many after a burst.
+      const isFirst = dialect.isDue(entries, 'due_at', `due_at <= ${now}`, limit);
+      return [
+        `DELETE FROM ${entries} WHERE ${isFirst} AND expires_at <= ${now}`,
+        `UPDATE ${entries} SET body = NULL, bytes = 0, due_at = expires_at
+WHERE ${isFirst} AND expires_at > ${now}`,
+      ];
+    },
   };
 }

@@ -108,6 +108,37 @@ describeWithPostgres('in PostgreSQL', () => {
     }
   });
 
+  it('reads no more rows in a sweep than it removes, however many bodies are due', async () => {
+    const pool = poolOf();
+    const prefix = freshPrefix();
+    const sent = new Set<string>();
+    const store = postgresStore(
+      { query: (sql, values) => (sent.add(sql), pool.query(sql, values)) },
+      { ...patient, prefix },
+    );
+    await store.createTables();
+    const row = `'x', 'turn:' || n, 1, 'head', 'body', 0, ${Date.now() + hour}, 0, n, NULL, 4`;
+    await pool.query(
+      `INSERT INTO ${prefix}entries SELECT ${row} FROM generate_series(1, 5000) AS n; ANALYZE ${prefix}entries`,
+    );
+    expect(await storeGuard(store).claim('a:1', Date.now() + hour)).toBe(true);
+    const sweeps = [...sent].filter((sql) => sql.includes('SKIP LOCKED'));
+    expect(sweeps).toHaveLength(2);
+    for (const sweep of sweeps) {
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ANALYZE ${sweep}`);
+      const plan = rows.map((line) => line['QUERY PLAN']).join('\n');
+      const passed = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, count]) =>
+        Number(count),
+      );
+      expect(Math.max(0, ...passed)).toBeLessThanOrEqual(200);
+    }
+    const { rows } = await pool.query(
+      `SELECT 1 FROM ${prefix}entries WHERE body IS NULL AND bytes = 0`,
+    );
+    // One sweep by the host, and one by this test; the claim has no body either.
+    expect(rows).toHaveLength(401);
+  });
+
   it('[T13] reports other errors of a prepared statement', async () => {
     const pool = poolOf(1);
     const store = postgresStore(pool, { ...patient, prefix: freshPrefix() });
