@@ -39,7 +39,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  external: ['@modelcontextprotocol/server', 'esbuild', 'redis', 'vitest', 'zod'],
+  external: ['@modelcontextprotocol/server', 'esbuild', 'pg', 'redis', 'vitest', 'zod'],
   logLevel: 'error',
 });
 

@@ -72,6 +72,8 @@ export const figures = {
   ),
   'guarded-turn': ratio('turn under memoryStore, beside no store', 1.25),
   'guarded-redis': ours('what a guard in Redis adds to a turn, beyond two round trips', 100),
+  'guarded-database-redis': ours('processor time of Redis for a guarded turn', 100),
+  'guarded-database-postgres': ours('processor time of PostgreSQL for a guarded turn', 400),
   'guards-memory': ratio(
     'a request over HTTP under a guard in memory, 20 at once, beside no guard',
     1.25,
@@ -94,6 +96,21 @@ export const figures = {
   'hostile-call': ratio('a hostile call of 1 MB that fails, beside its JSON.parse', 3),
   'guard-live': bytes('memoryStore: memory of a live saga', 1000),
   'guard-finished': bytes('memoryStore: memory of a finished turn', 0),
+  'store-bytes-suspended': bytes(
+    'store: heads and bodies of a saga suspended after one turn',
+    1100,
+  ),
+  'store-bytes-live': {
+    ...ratio('store: a live saga of 60 answers, beside 2 tokens and 250 bytes a turn', 1),
+    unit: 'bytes',
+  },
+  'suspended-redis': bytes('Redis: memory of each of 100,000 suspended sagas', 1700),
+  'suspended-postgres': bytes(
+    'PostgreSQL: table and indexes of each of 100,000 suspended sagas',
+    1800,
+  ),
+  'suspended-expiry-redis': ratio('Redis: their expiry, each, beside their writing', 0.2),
+  'suspended-expiry-postgres': ratio('PostgreSQL: their expiry, each, beside their writing', 0.2),
   'load-saga': bytes('heap of a suspended saga', 64),
   'load-heap-1': memory('heap of the process, 1 saga in flight'),
   'load-heap-100': memory('heap of the process, 100 in flight'),

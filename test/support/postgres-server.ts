@@ -11,6 +11,8 @@ import { startOnFreePort } from './free-port.ts';
 export interface PostgresServer {
   readonly port: number;
   readonly url: string;
+  /** ID of the running process, which starts a process for each connection. */
+  readonly pid: number | undefined;
   /** Kills the server like a crash. Committed data remains. */
   kill(): Promise<void>;
   /** Restarts the server on the same port, with its data. */
@@ -91,6 +93,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   return {
     port,
     url: `postgres://saga@127.0.0.1:${port}/postgres`,
+    get pid() {
+      return child?.pid;
+    },
     kill,
     restart: async () => {
       child = await serverAt(program, data, port, user);

@@ -11,6 +11,8 @@ import { startOnFreePort } from './free-port.ts';
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
+  /** ID of the running process. */
+  readonly pid: number | undefined;
   /** Kills it like a power failure: unsaved data is lost. */
   kill(): Promise<void>;
   /** Restarts the server on the same port, empty unless it persists its data. */
@@ -61,6 +63,9 @@ export async function startRedis({ cluster = false, persists = false } = {}): Pr
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
+    get pid() {
+      return child?.pid;
+    },
     kill: async () => {
       if (child === undefined) return;
       const ended = once(child, 'close');

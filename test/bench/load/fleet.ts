@@ -86,6 +86,7 @@ export class Fleet {
 // Lower than for requests, because each new user opens a connection.
 const boardsAtOnce = 16;
 
-async function together(loops: number, loop: () => Promise<void>): Promise<void> {
+/** Runs loops at once. */
+export async function together(loops: number, loop: () => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: loops }, loop));
 }

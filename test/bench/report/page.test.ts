@@ -17,7 +17,7 @@ test('the plots of the performance page show the recorded results', () => {
     expect(readFileSync(join(plotsFolder, name), 'utf8')).toBe(svg);
 });
 
-const page = ['figures', 'capacity', 'users', 'guards', 'outside']
+const page = ['figures', 'capacity', 'users', 'guards', 'outside', 'suspended']
   .map((name) => `<!-- generated: ${name} -->\n<!-- /generated -->`)
   .join('\n');
 
@@ -66,6 +66,21 @@ test('the page shows the processor time and the waits of many users, beside both
   const results = [resultOf('load-shape-2025', 100), resultOf('load-shape-2025-p99', 20)];
   expect(fillPage(page, [{ node: 'v20.1.0', results }])).toContain(
     '| v20.1.0 | MCP 2025-11-25, without a session | 100 · 200 · 300 µs | 20 · 40 · 60 ms |',
+  );
+});
+
+test('the page shows what a database keeps of a suspended saga, and what it costs', () => {
+  const resultOf = (figure: FigureId, ours: number, value: number) => ({
+    figure,
+    runs: [{ figure, ours, peers: [{ name: 'peer', value }] }],
+  });
+  const results = [
+    resultOf('suspended-redis', 2000, 1000),
+    resultOf('suspended-expiry-redis', 5, 50),
+    resultOf('guarded-database-redis', 70, 0),
+  ];
+  expect(fillPage(page, [{ node: 'v20.1.0', results }])).toContain(
+    '| v20.1.0 | redis | 1,000 bytes | 2,000 bytes | 50 µs | 5 µs | 70 µs |',
   );
 });
 

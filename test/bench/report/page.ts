@@ -7,7 +7,7 @@ import type { Recorded } from './results.ts';
 
 /**
  * Fills the generated parts of the performance page: the tables of requests, users, guards, answers
- * from outside, and all figures.
+ * from outside, suspended sagas, and all figures.
  */
 export function fillPage(page: string, recorded: readonly Recorded[]): string {
   const parts = {
@@ -15,6 +15,7 @@ export function fillPage(page: string, recorded: readonly Recorded[]): string {
     users: usersOf,
     guards: guardsOf,
     outside: outsideOf,
+    suspended: suspendedOf,
     figures: tableOf,
   };
   return Object.entries(parts).reduce(
@@ -170,6 +171,28 @@ function outsideOf(recorded: readonly Recorded[]): string {
     }),
   );
   return toTable(['Node', 'store', 'answer to effect', 'bare message of the queue'], rows);
+}
+
+function suspendedOf(recorded: readonly Recorded[]): string {
+  const rows = recorded.flatMap(({ node, results }) =>
+    (['redis', 'postgres'] as const).flatMap((name) => {
+      const [bytes, expiry, turn] = [
+        `suspended-${name}`,
+        `suspended-expiry-${name}`,
+        `guarded-database-${name}`,
+      ].map((id) => results.find(({ figure }) => figure === id));
+      if (bytes === undefined || expiry === undefined || turn === undefined) return [];
+      const values = [peerOf(bytes, 0), oursOf(bytes)].map((value) => `${shown(value)} bytes`);
+      const times = [peerOf(expiry, 0), oursOf(expiry), oursOf(turn)].map(
+        (value) => `${shown(value)} µs`,
+      );
+      return [[node, name, ...values, ...times]];
+    }),
+  );
+  return toTable(
+    ['Node', 'store', 'heads and bodies', 'in the database', 'writing', 'expiry', 'guarded turn'],
+    rows,
+  );
 }
 
 function toTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {

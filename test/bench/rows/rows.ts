@@ -4,6 +4,7 @@ import { bundle } from './bundle.ts';
 import { coldStart } from './cold-start.ts';
 import { commitEach } from './commit-each.ts';
 import { guarded } from './guarded.ts';
+import { guardedDatabases } from './guarded-databases.ts';
 import { guards } from './guards.ts';
 import { hostile } from './hostile.ts';
 import { journalBytes } from './journal-bytes.ts';
@@ -17,6 +18,8 @@ import { replay } from './replay.ts';
 import { resume } from './resume.ts';
 import { sealOpen } from './seal-open.ts';
 import { shapes } from './shapes.ts';
+import { storeBytes } from './store-bytes.ts';
+import { suspended } from './suspended.ts';
 import { tokenBytes } from './token-bytes.ts';
 import { twoQuestions } from './two-questions.ts';
 
@@ -34,11 +37,14 @@ export const rows: Readonly<Record<string, Row>> = {
   machine,
   'machine-request': machineRequest,
   guarded,
+  'guarded-databases': guardedDatabases,
   guards,
   outside,
   'commit-each': commitEach,
   hostile,
   'load-memory': loadMemory,
+  suspended,
+  'store-bytes': storeBytes,
   'journal-bytes': journalBytes,
   'token-bytes': tokenBytes,
   bundle,
