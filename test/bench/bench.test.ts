@@ -42,6 +42,7 @@ describe('the bench', () => {
     'load-shapes-errors',
     'store-bytes-suspended',
     'store-bytes-live',
+    'token-bytes-info',
   ] as const)('reaches the figure for %s', (id) => {
     const finding = found.find(({ figure }) => figure === id) as Finding;
     expect(valueOf(finding)).toBeLessThanOrEqual(figures[id].atMost);

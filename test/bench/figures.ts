@@ -125,6 +125,8 @@ export const figures = {
   'token-bytes-forms': { ...ratio('token bytes over 100 turns: forms', 0.29), unit: 'bytes' },
   'token-bytes-sampling': { ...ratio('token bytes over 100 turns: sampling', 0.19), unit: 'bytes' },
   'token-bytes-empty': bytes('token of an empty saga', 450),
+  'token-bytes-info': bytes('token bytes of a read of `info()`', 25),
+  'token-bytes-info-field': bytes('the same, if one field is read', 15),
   'machine-bytes-chain': bytes('state of a machine, a chain of 5 states', 151),
   'machine-bytes-regions': bytes('state of a machine, 8 regions that ask', 608),
   'bundle-size': bytes('core + seal without jose, minified and gzipped', 28_000),

@@ -1,7 +1,9 @@
+import type { SagaInfo } from '@mcp-saga/core';
 import { createKeyRing, createSealer, generateKey, type KeyRing } from '@mcp-saga/seal';
 import {
   createSagaHost,
   elicit,
+  info,
   sample,
   saga,
   type Json,
@@ -20,7 +22,41 @@ import type { Finding, Row } from '../row.ts';
 export const tokenBytes: Row = async () => [
   ...(await Promise.all(eachCorpus())),
   { figure: 'token-bytes-empty', ours: (await emptyTokens()).tokens[0]?.length ?? 0, peers: [] },
+  {
+    figure: 'token-bytes-info',
+    ours: await bytesOfRead((facts) => JSON.stringify(facts)),
+    peers: [],
+  },
+  {
+    figure: 'token-bytes-info-field',
+    ours: await bytesOfRead(({ continueAsSuggested }) => String(continueAsSuggested)),
+    peers: [],
+  },
 ];
+
+/**
+ * Bytes by which a read of `info()` makes each later token longer, in a saga that reads it in every
+ * turn. The first reads are left out, because they hold what hardly ever changes.
+ *
+ * @param use - reads the facts that the saga needs
+ */
+async function bytesOfRead(use: (facts: SagaInfo) => string): Promise<number> {
+  const results = Array.from({ length: 100 }, () => toReply({ answer: 'Yes, please go on.' }));
+  const growthOf = async (read: () => Steps<void>): Promise<number> => {
+    const { tokens } = await tokensOf(results, function* () {
+      for (const _ of results) {
+        yield* read();
+        yield* elicit('answer', { message: 'Shall I go on?', schema: Reply });
+      }
+    });
+    const [first, last] = [tokens[20], tokens.at(-1)];
+    return ((last?.length ?? 0) - (first?.length ?? 0)) / (tokens.length - 21);
+  };
+  const reading = await growthOf(function* () {
+    use(yield* info());
+  });
+  return reading - (await growthOf(function* () {}));
+}
 
 const eachCorpus = (): readonly Promise<Finding>[] => [
   sumOf('token-bytes-text', interview.map(toReply), interviews),
