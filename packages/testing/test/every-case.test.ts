@@ -42,6 +42,27 @@ it('[E3] reports the finding of each failing case, and the passing cases', async
   expect(red.every(({ expects }) => expects !== undefined)).toBe(true);
 });
 
+it('starts no case of an explorer before the receiver of the last one has ended', async () => {
+  const events: string[] = [];
+  const watched = saga({ name: 'watched', version: '1' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+    yield* step('ship', ({ idempotencyKey }) => events.push(`ran ${idempotencyKey}`));
+    return 'shipped';
+  });
+  const { cases } = await crashEverywhere(testSaga(watched), {
+    harmless: ['ship'],
+    onCase: async ({ when }) => {
+      events.push(when);
+      await new Promise(setImmediate);
+      events.push('ended');
+    },
+  });
+  const received = events.filter((event) => !event.startsWith('ran'));
+  expect(received).toHaveLength(2 * cases);
+  const ends = events.flatMap((event, at) => (event === 'ended' ? [at] : []));
+  expect(ends.map((at) => events[at - 1])).toEqual(received.filter((event) => event !== 'ended'));
+});
+
 it('reports an answer that the form rejects as a passing case', async () => {
   const name = z.object({ name: z.string().refine((text) => text !== '') });
   const strict = saga({ name: 'strict', version: '1' }, function* () {

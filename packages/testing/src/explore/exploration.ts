@@ -20,8 +20,11 @@ export interface ExploreOptions<Run = SagaRun> {
   readonly harmless?: readonly string[];
   /** Throws if a case left its run, or the fakes of the test, in a wrong state. */
   readonly check?: (run: Run) => unknown;
-  /** Receives each case after its run. */
-  readonly onCase?: (explored: ExploredCase) => void;
+  /**
+   * Receives each case after its run. The next case starts when the returned promise has ended, so
+   * that the fakes of the test still are as this case left them.
+   */
+  readonly onCase?: (explored: ExploredCase) => unknown;
 }
 
 /** Case of an explorer, for a report of all cases. */
@@ -164,9 +167,9 @@ export function judging({
     const disturbed = disturb(each);
     let seen: World | undefined;
     let ran = false;
-    const judged = (finding?: Finding): Finding | undefined => {
+    const judged = async (finding?: Finding): Promise<Finding | undefined> => {
       if (prepare === undefined && each.sweeps === undefined && seen !== undefined)
-        onCase?.({
+        await onCase?.({
           when: each.when,
           script: disturbed,
           trace: seen.trace,
@@ -175,11 +178,11 @@ export function judging({
         });
       return finding;
     };
-    const found = (
+    const found = async (
       what: string,
       rest: Pick<Finding, 'expects' | 'cause' | 'unused'>,
-    ): Finding | undefined =>
-      judged(
+    ): Promise<Finding | undefined> =>
+      await judged(
         revise({
           case: each,
           what,
@@ -198,15 +201,16 @@ export function judging({
         prepare?.(made);
       });
       const violation = judge({ run, world }, before, each);
-      if (violation !== undefined) return found(violation.what, { expects: violation.expects });
+      if (violation !== undefined)
+        return await found(violation.what, { expects: violation.expects });
       // The pasted script keeps the fault, and throws because the fault never applies.
-      if (neverHappened(each, world)) return found(neverHappens, { unused: [] });
+      if (neverHappened(each, world)) return await found(neverHappens, { unused: [] });
       ran = true;
       await check?.(run, each);
-      return judged();
+      return await judged();
     } catch (error) {
       const expects = ran ? 'await check(run); // yours' : undefined;
-      return found(messageOfError(error), { expects, cause: error });
+      return await found(messageOfError(error), { expects, cause: error });
     }
   };
 }
