@@ -854,6 +854,7 @@ describe('the source', () => {
     expect(Object.keys(red).toSorted()).toEqual([
       'at',
       'expects',
+      'fact',
       'fault',
       'rules',
       'subject',
@@ -863,6 +864,22 @@ describe('the source', () => {
     const { entries, test } = await playCase(await of(careless), structuredClone(red));
     expect(entries.map(({ type, id }) => `${type} ${id}`)).toContain('failed enter');
     expect(test).toContain(red.when.replace(/^When/, 'when'));
+  });
+
+  it('says in red cells what the check finds in the world that the case left', async () => {
+    const cells = await cellsOf(careless);
+    const factOf = (when: string): string | undefined =>
+      cells.find((cell) => cell.when === when)?.fact;
+    const fact = 'The bank paid 20 EUR, the books show 0, and nothing undid it.';
+    expect(factOf("When 'enter' fails")).toBe(fact);
+    expect(factOf("When 'pay' has its effect, and its response is lost")).toBe(fact);
+    // The bank paid nothing, so its only problem is the error of the saga.
+    expect(cells.find(({ when }) => when === "When 'pay' times out")?.what).toBeDefined();
+    expect(factOf("When 'pay' times out")).toBeUndefined();
+    expect(cells.filter((cell) => cell.what === undefined && cell.fact !== undefined)).toEqual([]);
+    const red = cells.find(({ when }) => when === "When 'enter' fails") as Cell;
+    const { test } = await playCase(await of(careless), red);
+    expect(test).toMatch(/\n {2}await check\(\);\n {2}expect\(/);
   });
 
   it('sends a token without its text, and opens the token for the lens', async () => {

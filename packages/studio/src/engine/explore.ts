@@ -26,12 +26,14 @@ export async function explore(
       await explorer(script, {
         harmless,
         ...(check === undefined ? {} : { check }),
-        onCase: ({ when, what, expects, trace, script: disturbed }) => {
+        onCase: async ({ when, what, expects, trace, script: disturbed }) => {
           cases += 1;
           const rules = disturbed.rules.slice(script.rules.length);
           const named = nameFault(rules, when);
           const at = findFault(trace, named);
-          say({ type: 'cell', cell: { when, ...named, at, what, expects, rules: encode(rules) } });
+          const fact = what === undefined ? undefined : await factOf(check);
+          const cell = { when, ...named, at, what, fact, expects, rules: encode(rules) };
+          say({ type: 'cell', cell });
         },
       });
     } catch (error) {
@@ -39,6 +41,16 @@ export async function explore(
       // the undisturbed run failed.
       if (cases === 0 && !hasNoCases(error)) say({ type: 'baseline', message: toText(error) });
     }
+  }
+}
+
+/** What a check says about the world that a red case left: the explorer has another finding. */
+async function factOf(check: Playground['check']): Promise<string | undefined> {
+  try {
+    await check?.();
+    return undefined;
+  } catch (error) {
+    return toText(error);
   }
 }
 

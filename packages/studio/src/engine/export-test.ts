@@ -74,13 +74,15 @@ export function testOfCase(
   world: World,
 ): string {
   const { script, check } = playground;
-  const { when, expects } = cell;
+  const { when, expects, fact } = cell;
   const isLeft = world.trace.some(({ type }) => type === 'uncompensated');
   // The explorer does not check a run with several faults that left an effect.
   const faults = rules.filter((rule) => !world.autoAnswered.includes(rule));
   const isChecked =
     check !== undefined && (expects !== undefined || faults.length === 1 || !isLeft);
-  const found = expects?.startsWith('await check') === false ? [expects] : undefined;
+  // The test of a red case fails with the words of the check, if the check sees the fault.
+  const seen = fact === undefined ? [] : ['await check();'];
+  const found = expects?.startsWith('await check') === false ? [...seen, expects] : undefined;
   const lines = found ?? (isChecked ? ['await check();'] : expectations('run', world, false));
   const run = runSource(playground, new TestSaga(script.saga, script.options, rules));
   return fileOf(playground, `holds ${when.replace(/^When/, 'when')}`, [run, ...lines]);

@@ -136,6 +136,11 @@ export interface Cell {
   readonly at: number;
   /** Finding; undefined for a green cell. */
   readonly what: string | undefined;
+  /**
+   * What `check` of the files says about the outside world after a red case; undefined if it
+   * passes, and without one.
+   */
+  readonly fact?: string | undefined;
   readonly expects: string | undefined;
   /** The fault, as text of the engine. */
   readonly rules: string;
