@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 /** Input device of a person. Both devices type text with the keyboard. */
 export interface Hand {
@@ -6,6 +7,8 @@ export interface Hand {
   press(control: Locator): Promise<void>;
   /** Presses a cell of the crash matrix. */
   pressCell(cell: Locator): Promise<void>;
+  /** Chooses an option of a list by its value. */
+  choose(list: Locator, value: string): Promise<void>;
   /** Moves into a field, and replaces its text. */
   write(field: Locator, text: string): Promise<void>;
   /** Moves into the editor. */
@@ -18,12 +21,19 @@ function mouseOf(page: Page): Hand {
   return {
     press: async (control) => await control.click(),
     pressCell: async (cell) => await cell.click(),
+    choose: async (list, value) => void (await list.selectOption(value)),
     async write(field, text) {
       await field.click({ clickCount: 3 });
       await page.keyboard.type(text);
     },
     enter: async (editor) => await editor.click(),
     async selectLine(editor, line) {
+      // The editor draws no lines far above the window, so the first ones come into view.
+      await editor.hover();
+      await page.mouse.wheel(0, -10_000);
+      const scroller = page.locator('.cm-scroller');
+      await expect.poll(() => scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+      await editor.locator('.cm-gap:first-child').waitFor({ state: 'detached' });
       const target = editor.locator('.cm-line').nth(line);
       await target.click({ position: { x: 1, y: 4 } });
       const { width, height } = (await target.boundingBox()) ?? { width: 0, height: 0 };
@@ -70,6 +80,11 @@ function keyboardOf(page: Page): Hand {
       await tabTo(page.locator('.cell[tabindex="0"]'));
       await pressUntil('ArrowRight', 60, () => hasFocus(cell));
       await page.keyboard.press('Enter');
+    },
+    async choose(list, value) {
+      await tabTo(list);
+      await page.keyboard.press('Home');
+      await pressUntil('ArrowDown', 60, async () => (await list.inputValue()) === value);
     },
     async write(field, text) {
       await tabTo(field);

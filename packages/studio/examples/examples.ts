@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { compile } from '../src/engine/compile.ts';
-import type { Example, SourceFile } from '../src/model/session.ts';
+import type { Example, Removable, SourceFile } from '../src/model/session.ts';
 import { listed, type Listed } from './listed.ts';
 import { declaredIn, partOf, withoutMarks } from './part-of.ts';
 
@@ -17,16 +17,27 @@ interface Shown extends SourceFile {
 /** Reads the examples of the playground, without the comments that mark regions for the pages. */
 export function readExamples(): readonly Example[] {
   return listed.map((example, index) => {
-    const { name, title } = example;
+    const { name, title, removes } = example;
     const files = readFiles(example);
     return {
       name,
       title,
       group: groupOf(example),
       files,
+      ...(removes === undefined ? {} : { removable: removableIn(files[0], ...removes) }),
       ...(index === 0 ? { compiled: compile(files) } : {}),
     };
   });
+}
+
+/** Returns lines of a file, with the line before and the line after, which find their place again. */
+function removableIn(file: SourceFile | undefined, start: string, count: number): Removable {
+  const lines = file?.text.split(/(?<=\n)/) ?? [];
+  const at = lines.findIndex((line) => line.trim().startsWith(start));
+  const [before, after] = [lines[at - 1], lines[at + count]];
+  if (file === undefined || before === undefined || after === undefined)
+    throw new Error(`No file of the example has the line '${start}…' between others.`);
+  return { file: file.name, before, removed: lines.slice(at, at + count).join(''), after };
 }
 
 /** Group of the list: a part of the docs, or `Examples`. */

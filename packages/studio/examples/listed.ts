@@ -19,6 +19,8 @@ export interface Listed extends Script {
    * file that a region or a declaration needs.
    */
   readonly files: Readonly<Record<string, string>>;
+  /** Lines of the first file that the demo removes: the start of the first one, and their number. */
+  readonly removes?: readonly [start: string, count: number];
 }
 
 /** Example in one file, with its fakes. */
@@ -77,7 +79,10 @@ function effect(file: string, name: string, script: Script = {}): Listed {
  * others with the compiler.
  */
 export const listed: readonly Listed[] = [
-  refund('refund', 'Refund an order', 'undo/refund.ts'),
+  {
+    ...refund('refund', 'Refund an order', 'undo/refund.ts'),
+    removes: ['compensate: ({ stepKey }) => bank.takeBack(', 2],
+  },
   refund('manager', 'Wait for a manager', 'decide/refund.ts'),
   alone('ask', 'Ask for an amount', 'test/docs/tutorial/ask/refund.ts', {
     options: "{ input: { order: 'A7' } }",

@@ -10,6 +10,7 @@ import { LiveRun } from '../src/live/live-run.tsx';
 import { SeenList } from '../src/live/seen-list.tsx';
 import { StartPanel } from '../src/live/start-panel.tsx';
 import { CrashMatrix } from '../src/page/crash-matrix.tsx';
+import { Demo } from '../src/page/demo.tsx';
 import { RunView } from '../src/page/run-view.tsx';
 import { SourceEditor } from '../src/page/source-editor.tsx';
 import { Consent } from '../src/parts/consent.tsx';
@@ -116,6 +117,7 @@ const cell = {
   fault: evil,
   at: 0,
   what: evil,
+  fact: evil,
   expects: evil,
   rules: '',
 };
@@ -142,12 +144,20 @@ const pageStore = (shown: object): never =>
     shown: signal(shown),
     lanes: signal([lane]),
     cells: signal([cell]),
+    isStale: signal(false),
+    isEdited: signal(false),
+    shownFile: signal(''),
+    litLines: signal(undefined),
+    removable: signal({ file: evil, before: '', removed: 'code', after: '' }),
     exploring: signal(true),
     baseline: signal(evil),
     session: signal({ answers: [], forks: [], input: evil }),
     misfits: signal([{ point: 0, lines: [evil] }]),
     pinned: signal(undefined),
-    files: signal([{ name: evil, text: 'code' }]),
+    files: signal([
+      { name: evil, text: 'code' },
+      { name: `other ${evil}`, text: 'code' },
+    ]),
     example: signal('order'),
     waits: signal(false),
     failure: signal(evil),
@@ -223,6 +233,7 @@ it.each<[string, () => ComponentChild]>([
   ['the run', () => h(RunView, { store: pageStore({ lane: 0 }) })],
   ['a case', () => h(RunView, { store: pageStore({ cell, run: lane }) })],
   ['the source', () => h(SourceEditor, { store: pageStore({ lane: 0 }) })],
+  ['the demo', () => h(Demo, { store: pageStore({ lane: 0 }) })],
   ['the crash matrix', () => h(CrashMatrix, { store: pageStore({ lane: 0 }) })],
   ['the consent', () => h(Consent, { effects: evil, onRun: nothing })],
   ['a refusal', () => h(Refusal, { client: evil, operator: evil })],

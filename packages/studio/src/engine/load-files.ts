@@ -25,10 +25,22 @@ export function loaderOf(
     const exports: Exports = {};
     evaluated.set(file.name, exports);
     const source = `(function (require, exports) {${file.code}\n})\n//# sourceURL=${file.name}`;
-    // oxlint-disable-next-line no-eval, typescript/no-unsafe-call -- runs code of the page; a `Function` would add two lines
-    globalThis.eval(source)((wanted: string) => load(wanted, file.name), exports);
+    parse(source, file.name)((wanted) => load(wanted, file.name), exports);
     return exports;
   };
+}
+
+type Module = (require: (wanted: string) => Exports, exports: Exports) => void;
+
+/** Parses a file. A mistake that the compiler has let pass gets the name of its file. */
+function parse(source: string, file: string): Module {
+  try {
+    // oxlint-disable-next-line no-eval -- runs code of the page; a `Function` would add two lines
+    return globalThis.eval(source) as Module;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new SyntaxError(`${file}: ${error.message}`, { cause: error });
+  }
 }
 
 /** Throws for a missing export. Compiled code would read `undefined`. */

@@ -16,6 +16,9 @@ export interface LoadedCode {
 /** Code to run: the files of the editor, or code on a disk. */
 export type Code = readonly CompiledFile[] | LoadedCode;
 
+/** Whole lines of a file, between the lines before and after them. */
+export type Removable = Readonly<Record<'file' | 'before' | 'removed' | 'after', string>>;
+
 /** Example of the page; of `mcp-saga dev`, a saga or a script. */
 export interface Example {
   readonly name: string;
@@ -25,6 +28,8 @@ export interface Example {
   readonly files: readonly SourceFile[];
   /** Present if the code runs without a compiler in the page. */
   readonly compiled?: Code;
+  /** Lines that the demo removes, to break the saga. */
+  readonly removable?: Removable;
   /** Initial arguments of a saga without a script, as JSON. */
   readonly input?: string;
 }

@@ -3,6 +3,7 @@ import { Consent } from '../parts/consent.tsx';
 import { Shown } from '../parts/controls.tsx';
 import { renderPage } from '../parts/render-page.ts';
 import { CrashMatrix } from './crash-matrix.tsx';
+import { Demo } from './demo.tsx';
 import { RunView } from './run-view.tsx';
 import { ShareMenu } from '../parts/share-menu.tsx';
 import { SourceEditor } from './source-editor.tsx';
@@ -62,6 +63,7 @@ function App({ store }: { readonly store: Store }): JSX.Element {
         {store.isDev ? <a href="./">Studio</a> : <a href="../start/playground.html">About</a>}
       </header>
       <main>
+        {!waits && <Demo store={store} />}
         {waits && <Consent {...(store.isDev ? { effects } : {})} onRun={() => store.allow()} />}
         <div class="left">
           <SourceEditor store={store} />

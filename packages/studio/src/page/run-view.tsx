@@ -17,7 +17,7 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
   const at = 'lane' in open ? open.lane : undefined;
   const { input } = session.value;
   return (
-    <section class="run" aria-label="Run">
+    <section class={`run ${store.isStale.value ? 'stale' : ''}`} aria-label="Run">
       <div class="tabs">
         {lanes.value.map((lane, index) => (
           <Button
@@ -72,10 +72,10 @@ function LaneView({
   return (
     <>
       <RunSettings store={store} />
-      <p class={`verdict ${status}`} role="status" tabIndex={-1}>
+      <p class={`verdict ${store.isStale.value ? 'stale' : status}`} role="status" tabIndex={-1}>
         {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}:{' '}
         {status === 'waiting' ? 'waits' : status}
-        <span> {summaryOf(lane)}</span>
+        <span> {store.isStale.value ? 'before the edit' : summaryOf(lane)}</span>
       </p>
       {isRedacted(store.session.value) && (
         <p class="note">The link contains no values. Placeholders stand for the answers.</p>
@@ -135,6 +135,7 @@ function Case({ cell, run }: ShownCase): JSX.Element {
         <strong>
           <Shown text={cell.when} />:
         </strong>
+        {cell.fact !== undefined && cell.fact !== cell.what && <p class="fact">{cell.fact}</p>}
         <p>{cell.what ?? 'all guarantees hold.'}</p>
       </div>
       {run !== undefined && (

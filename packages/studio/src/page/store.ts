@@ -4,6 +4,8 @@ import type { Reply, Request, Results, Run } from '../model/messages.ts';
 import type { Act, Code, Example, LoadedCode, Session, SourceFile } from '../model/session.ts';
 import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
 import { watchFocus } from '../parts/controls.tsx';
+import type { LitLines } from '../parts/lit-lines.ts';
+import { keepDraft, withDraft } from '../parts/drafts.ts';
 import { EngineClient, type Engine } from '../parts/engine-client.ts';
 import { fromFragment, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
 import { shownEvents } from './panels/time-slider.tsx';
@@ -32,8 +34,17 @@ export class Store {
   readonly examples: Signal<readonly Example[]>;
   readonly example: Signal<string> = signal('');
   readonly files: Signal<readonly SourceFile[]> = signal([]);
+  /** Name of the file in the editor; empty for that of the saga. */
+  readonly shownFile: Signal<string> = signal('');
+  /** Files as the example, or the link, has them. */
+  readonly originals: Signal<readonly SourceFile[]> = signal([]);
+  readonly isEdited: ReadonlySignal<boolean> = computed(() =>
+    this.files.value.some(({ text }, at) => text !== this.originals.value[at]?.text),
+  );
   readonly session: Signal<Session> = signal(nothing);
   readonly lanes: Signal<readonly Lane[]> = signal([]);
+  /** `true` while the lanes are results of other code than that of the editor. */
+  readonly isStale: Signal<boolean> = signal(false);
   readonly cells: Signal<readonly Cell[]> = signal([]);
   readonly exploring: Signal<boolean> = signal(false);
   readonly shown: Signal<{ readonly lane: number } | ShownCase> = signal({ lane: 0 });
@@ -48,6 +59,12 @@ export class Store {
     const run = 'cell' in shown ? shown.run : this.lanes.value[shown.lane];
     return run?.entries.slice(0, shownEvents.value) ?? [];
   });
+  /** Lines of the example that the demo removes; undefined for an example without a demo. */
+  readonly removable: ReadonlySignal<Example['removable']> = computed(
+    () => this.examples.value.find(({ name }) => name === this.example.value)?.removable,
+  );
+  /** Lines that the demo removes, or has put back. */
+  readonly litLines: Signal<LitLines | undefined> = signal(undefined);
   /** Version of the run, while the editor has the next one. */
   readonly pinned: Signal<Code | undefined> = signal(undefined);
   /** Tokens that the next version cannot continue; undefined before the comparison. */
@@ -65,6 +82,8 @@ export class Store {
   #asked: Promise<unknown> = Promise.resolve();
   #edit: ReturnType<typeof setTimeout> | undefined;
   #isAllowed = false;
+  /** Whose edits the browser keeps: an example, or a link. */
+  #draft = '';
   #opened: object | undefined;
   /**
    * Case of a link, as text. Opens when the explorers find it, unless the person opens something
@@ -114,6 +133,8 @@ export class Store {
       return void (this.failure.value = problem ?? 'The link is damaged, or its example is gone.');
     this.pinned.value = undefined;
     this.example.value = example.name;
+    this.shownFile.value = '';
+    this.litLines.value = undefined;
     this.#case = shared?.case;
     const { input, answers = [] } = shared?.session ?? {};
     // Of a link, code of a disk takes only what its consent shows. A script has its own arguments.
@@ -121,7 +142,14 @@ export class Store {
       ? { session: { answers } }
       : { session: undefined, ...shared };
     const own = example.input === undefined ? {} : { input: input ?? example.input };
-    this.files.value = files ?? example.files;
+    this.#dropResults();
+    this.lanes.value = [];
+    // On a disk, the newer version with a mistake is not the code that the page shows.
+    if (!this.isDev) this.failure.value = undefined;
+    // Edits of the code of a link are not edits of the example.
+    this.#draft = shared === undefined ? example.name : fragment;
+    this.originals.value = files ?? example.files;
+    this.files.value = this.isDev ? example.files : withDraft(this.#draft, this.originals.value);
     this.session.value = { ...nothing, ...own, ...session };
     this.waits.value = this.isDev ? shared !== undefined || !this.#isAllowed : files !== undefined;
     if (!this.waits.value) this.runAll();
@@ -132,15 +160,51 @@ export class Store {
    * version.
    */
   edit(name: string, text: string): void {
-    this.files.value = this.files.value.map((file) => (file.name === name ? { name, text } : file));
-    clearTimeout(this.#edit);
-    this.#edit = setTimeout(() => this.#runChanged(), 300);
+    const files = this.files.value.map((file) => (file.name === name ? { name, text } : file));
+    if (this.#replaceFiles(files)) this.#edit = setTimeout(() => this.#runChanged(), 300);
+  }
+
+  /**
+   * Changes files, and runs at once. Opens a case again when the explorers find it.
+   * @param story - the case, as text
+   */
+  change(files: readonly SourceFile[], story?: string): void {
+    if (!this.#replaceFiles(files)) return;
+    this.#runChanged();
+    this.#case = story;
   }
 
   reload(examples: readonly Example[]): void {
     this.examples.value = examples;
     this.files.value = examples.find(({ name }) => name === this.example.value)?.files ?? [];
+    this.originals.value = this.files.value;
+    this.#dropResults();
     this.#runChanged();
+  }
+
+  /** Returns `false` if the files have these texts already. */
+  #replaceFiles(files: readonly SourceFile[]): boolean {
+    const { value: before } = this.files;
+    if (files.every(({ text }, at) => text === before[at]?.text)) return false;
+    clearTimeout(this.#edit);
+    this.files.value = files;
+    keepDraft(this.#draft, files, this.originals.value);
+    this.#dropResults();
+    return true;
+  }
+
+  /**
+   * Removes results of other code than that of the editor. The run stays, and the page says of which
+   * code it is: a person looks at it while they type. The run of a pinned version stays as it is.
+   */
+  #dropResults(): void {
+    this.stopExploring();
+    this.#upgrader.stop();
+    this.cells.value = [];
+    this.baseline.value = undefined;
+    this.misfits.value = undefined;
+    this.shown.value = { lane: 0 };
+    this.isStale.value = this.pinned.value === undefined;
   }
 
   #runChanged(): void {
@@ -168,8 +232,9 @@ export class Store {
    */
   async togglePin(): Promise<void> {
     this.pinned.value = this.pinned.value ? undefined : await this.#compiled().catch(this.#fail);
-    if (this.pinned.value) void this.#compare();
-    else this.runAll({ forks: [] });
+    if (this.pinned.value) return void this.#compare();
+    this.isStale.value = true;
+    this.runAll({ forks: [] });
   }
 
   /**
@@ -217,6 +282,15 @@ export class Store {
     if (this.shown.value === shown) this.shown.value = { cell, run };
   }
 
+  /** Returns the test of a case, which may not be open. */
+  async testOf(cell: Cell): Promise<string> {
+    const { value: shown } = this.shown;
+    if ('cell' in shown && shown.cell === cell && shown.run !== undefined) return shown.run.test;
+    const run = await this.#query({ type: 'case', code: await this.#compiled(), cell });
+    if (run === undefined) throw new Error('The case has no run.');
+    return run.test;
+  }
+
   /** Makes a link to the code and the run, with or without the values of the answers. */
   async link(hasValues: boolean): Promise<string> {
     const example = this.examples.value.find(({ name }) => name === this.example.value);
@@ -234,6 +308,7 @@ export class Store {
 
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
     const keepFocus = watchFocus();
+    const { value: files } = this.files;
     const before = [this.session.value, this.shown.value] as const;
     this.session.value = { ...before[0], ...change };
     this.shown.value = { lane };
@@ -244,6 +319,7 @@ export class Store {
     if (lanes !== undefined) this.failure.value = undefined;
     keepFocus();
     this.lanes.value = lanes ?? [];
+    this.isStale.value = this.files.value !== files && this.pinned.value === undefined;
     void this.#compare();
   }
 
@@ -306,8 +382,9 @@ export class Store {
     const cells: Cell[] = [];
     let frame = 0;
     this.baseline.value = undefined;
+    const { value: files } = this.files;
     const code = await this.#compiled().catch(this.#fail);
-    if (code === undefined || this.waits.value) return;
+    if (code === undefined || this.waits.value || this.files.value !== files) return;
     this.exploring.value = true;
     await this.#explorer.ask({ type: 'explore', code }, (reply) => {
       if (reply.type === 'cell') {

@@ -13,7 +13,10 @@ import {
 import { classHighlighter } from '@lezer/highlight';
 import type { EventLooks } from '@mcp-saga/testing/internal';
 import type { EntryView } from '../model/view.ts';
+import { litLines, setLitLines, type LitLines } from './lit-lines.ts';
 import { findMarks, lineMarks, setMarks } from './line-marks.ts';
+import { findMistake, mistakes, placeOf, positionOf, setMistake } from './mistakes.ts';
+import type { Place, SyntaxMistake } from './place.ts';
 
 /**
  * What CodeMirror does not show by itself of the characters that nobody sees. The code of a link can
@@ -28,7 +31,9 @@ const hiddenInCode =
 export class CodeEditor {
   readonly #view: EditorView;
   readonly #states = new Map<string, EditorState>();
-  #name = '';
+  /** The shown file, among those of all examples. */
+  #key = '';
+  #isReplacing = false;
   #newest: string | undefined;
   #onEdit: ((text: string) => void) | undefined;
 
@@ -36,14 +41,39 @@ export class CodeEditor {
     this.#view = new EditorView({ parent });
   }
 
-  /** Shows a file, and reports each change. Without `onEdit`, the file is read-only. */
-  show(name: string, text: string, onEdit: ((text: string) => void) | undefined): void {
+  /**
+   * Shows a file, and reports each change of the person. Without `onEdit`, the file is read-only.
+   *
+   * @param of - example of the file: those of two examples share no history
+   */
+  show(
+    name: string,
+    text: string,
+    onEdit: ((text: string) => void) | undefined,
+    of: string = '',
+  ): void {
+    const key = `${of}/${name}`;
     this.#onEdit = onEdit;
-    if (this.#name === name && this.#view.state.doc.toString() === text) return;
-    if (this.#name !== '') this.#states.set(this.#name, this.#view.state);
-    const known = this.#states.get(name);
-    this.#name = name;
+    const shown = this.#view.state.doc.toString();
+    if (this.#key === key && shown === text) return;
+    if (this.#key === key && onEdit !== undefined) return this.#replace(shown, text);
+    if (this.#key !== '') this.#states.set(this.#key, this.#view.state);
+    const known = this.#states.get(key);
+    this.#key = key;
     this.#view.setState(known?.doc.toString() === text ? known : this.#stateOf(name, text));
+  }
+
+  /** Replaces what differs. The person can undo it, and the rest keeps its marks and its place. */
+  #replace(before: string, after: string): void {
+    const shorter = Math.min(before.length, after.length);
+    let from = 0;
+    while (from < shorter && before[from] === after[from]) from += 1;
+    let end = 0;
+    while (end < shorter - from && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+    const insert = after.slice(from, after.length - end);
+    this.#isReplacing = true;
+    this.#view.dispatch({ changes: { from, to: before.length - end, insert } });
+    this.#isReplacing = false;
   }
 
   mark(entries: readonly EntryView[], looks: EventLooks): void {
@@ -60,6 +90,30 @@ export class CodeEditor {
     scrollDOM.scrollTop = top - scrollDOM.clientHeight / 3;
   }
 
+  /** Lights lines that leave the file, or have come into it, and scrolls to them. */
+  light(lit: LitLines | undefined): void {
+    const { state, scrollDOM } = this.#view;
+    this.#view.dispatch({ effects: setLitLines.of(lit) });
+    if (lit === undefined || lit.line > state.doc.lines) return;
+    const { top } = this.#view.lineBlockAt(state.doc.line(lit.line).from);
+    scrollDOM.scrollTop = top - scrollDOM.clientHeight / 3;
+  }
+
+  /** Marks a mistake in the shown file, and returns its place; undefined if none is found. */
+  markMistake(mistake: SyntaxMistake | undefined): Place | undefined {
+    const { state } = this.#view;
+    const position = mistake && findMistake(state, mistake);
+    this.#view.dispatch({ effects: setMistake.of(position) });
+    return position === undefined ? undefined : placeOf(state, position);
+  }
+
+  /** Moves the cursor to a place of the shown file. */
+  goTo(place: Place): void {
+    const anchor = positionOf(this.#view.state, place);
+    this.#view.dispatch({ selection: { anchor }, scrollIntoView: true });
+    this.#view.focus();
+  }
+
   #stateOf(name: string, doc: string): EditorState {
     return EditorState.create({
       doc,
@@ -72,6 +126,8 @@ export class CodeEditor {
         indentOnInput(),
         bracketMatching(),
         lineMarks,
+        mistakes,
+        litLines,
         EditorView.lineWrapping,
         highlightActiveLine(),
         javascript({ typescript: true }),
@@ -79,7 +135,7 @@ export class CodeEditor {
         keymap.of([...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({ 'aria-label': `Source of ${name}`, tabindex: '0' }),
         EditorView.updateListener.of(({ docChanged, state }) => {
-          if (docChanged) this.#onEdit?.(state.doc.toString());
+          if (docChanged && !this.#isReplacing) this.#onEdit?.(state.doc.toString());
         }),
       ],
     });

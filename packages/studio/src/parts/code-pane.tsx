@@ -5,14 +5,21 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { SourceFile } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
 import type { CodeEditor } from './code-editor.ts';
-import { Failure } from './controls.tsx';
+import { Button, Failure } from './controls.tsx';
+import type { LitLines } from './lit-lines.ts';
+import { syntaxMistakeIn, type Place } from './place.ts';
 
 interface CodePaneProps {
   readonly name: string;
   readonly text: string;
+  /** Example of the file. */
+  readonly of?: string;
   /** Absent if the code is only shown. */
   readonly onEdit?: (text: string) => void;
   readonly failure?: string | undefined;
+  readonly lit?: LitLines | undefined;
+  /** Shows another file: that of the failure. */
+  readonly onShow?: (name: string) => void;
   readonly entries?: readonly EntryView[] | undefined;
   /** Resolves when the editor may load. Default: at once. */
   readonly ready?: Promise<unknown>;
@@ -20,8 +27,23 @@ interface CodePaneProps {
 
 /** Editor of a file, with its mistake. A plain text field until the editor is loaded. */
 export function CodePane(props: CodePaneProps): JSX.Element {
-  const { name, text, onEdit, failure, entries, ready = Promise.resolve() } = props;
+  const {
+    name,
+    text,
+    of,
+    onEdit,
+    onShow,
+    failure,
+    lit,
+    entries,
+    ready = Promise.resolve(),
+  } = props;
   const editor = useSignal<CodeEditor | undefined>(undefined);
+  const mistake = syntaxMistakeIn(failure);
+  const isHere = mistake?.file === name;
+  /** Place of the mistake: the one that the editor finds, or that of the compiler. */
+  const found = useSignal<Place | undefined>(undefined);
+  const goes = useRef(false);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     void ready
@@ -32,10 +54,27 @@ export function CodePane(props: CodePaneProps): JSX.Element {
   }, []);
   // Before the next key: a later effect would put an older text over the newer one.
   useLayoutEffect(() => {
-    editor.value?.show(name, text, onEdit);
+    editor.value?.show(name, text, onEdit, of);
     // The chunk of the editor has no own copy of the table.
     editor.value?.mark(entries ?? [], looks);
-  }, [editor.value, name, text, entries]);
+  }, [editor.value, of, name, text, entries]);
+  useLayoutEffect(
+    () => editor.value?.light(lit?.file === name ? lit : undefined),
+    [editor.value, name, lit],
+  );
+  useLayoutEffect(() => {
+    const marked = editor.value?.markMistake(isHere ? mistake : undefined);
+    found.value = marked ?? mistake?.place;
+    if (goes.current && isHere && found.value !== undefined) editor.value?.goTo(found.value);
+    goes.current = false;
+    // A place of the compiler moves with the text. Any other one is found anew.
+  }, [editor.value, name, failure, mistake?.place === undefined ? text : undefined]);
+  const go = (): void => {
+    if (isHere && found.value !== undefined) return editor.value?.goTo(found.value);
+    goes.current = true;
+    onShow?.(mistake?.file ?? '');
+  };
+  const { line, column } = found.value ?? {};
   return (
     <>
       <div class="code" ref={place}>
@@ -49,7 +88,15 @@ export function CodePane(props: CodePaneProps): JSX.Element {
           />
         )}
       </div>
-      <Failure text={failure} />
+      {mistake === undefined ? (
+        <Failure text={failure} />
+      ) : (
+        <p class="failure" role="alert">
+          SyntaxError in {mistake.file}
+          {line !== undefined && `, line ${line}, column ${column}`}: {mistake.what}{' '}
+          {(line !== undefined || !isHere) && <Button onClick={go}>Show</Button>}
+        </p>
+      )}
     </>
   );
 }

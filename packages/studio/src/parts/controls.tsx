@@ -17,7 +17,9 @@ export function watchFocus(): () => void {
   const next = '.run > .question, .verdict:not(:has(~ .question)), section.canvas';
   const keepFocus = (): void => {
     if (!isUsed || document.activeElement !== document.body) return;
-    document.querySelector<HTMLElement>(next)?.focus({ preventScroll: true });
+    const element = document.querySelector<HTMLElement>(next);
+    // The `focus` of a form is one of its fields, if that has this name.
+    if (element !== null) HTMLElement.prototype.focus.call(element, { preventScroll: true });
   };
   return () => void requestAnimationFrame(keepFocus);
 }
