@@ -250,7 +250,7 @@ createMachine({ id: 'm', initial: 'a', states: { b: {}, a: { on: { GO: [
               isInside,
             };
           });
-          expect(seen).toEqual({ scale: expect.closeTo(0.8, 2), isInside: true });
+          expect(seen).toEqual({ scale: expect.closeTo(1, 2), isInside: true });
         }
         expect(await page.evaluate(() => scrollY)).toBe(before);
         expect(await findOverflow(page, `${size.width}`)).toEqual([]);

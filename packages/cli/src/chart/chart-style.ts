@@ -20,13 +20,13 @@ export const chartStyle = `
 .statechart .state.history > circle { fill: var(--box); stroke: var(--edge); stroke-width: 1.5; }
 .statechart .state.active > rect, .statechart .state.active > circle { stroke: var(--lit); stroke-width: 2.5; }
 .statechart .state.active:not(.group) > rect { fill: var(--lit-back); }
-.statechart .name { font-size: 14px; font-weight: 600; fill: var(--ink); }
-.statechart .activity { font-size: 12px; fill: var(--dim); }
+.statechart .name { font-size: 15px; font-weight: 600; fill: var(--ink); }
+.statechart .activity { font-size: 14px; fill: var(--dim); }
 .statechart .mark { fill: var(--dim); }
 .statechart .line { fill: none; stroke: var(--wire); stroke-width: 1.5; }
 .statechart .tip, .statechart .start { fill: var(--wire); }
 .statechart .label > rect { fill: var(--event); stroke: var(--event-edge); }
-.statechart .label > text { font-size: 12px; fill: var(--event-ink); text-anchor: middle; }
+.statechart .label > text { font-size: 14px; fill: var(--event-ink); text-anchor: middle; }
 .statechart .label.quiet > rect { fill: var(--box); stroke: var(--edge); }
 .statechart .label.quiet > text { fill: var(--dim); }
 .statechart .line.active { stroke: var(--lit); }

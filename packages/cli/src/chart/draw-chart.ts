@@ -114,12 +114,12 @@ function drawState(
 
 function drawHead(id: string, { name, activities }: Head): readonly SvgElement[] {
   const drawn = name.map((line, index) =>
-    svg('text', { class: 'name', x: margin, y: margin + 11 + index * nameLine }, [line]),
+    svg('text', { class: 'name', x: margin, y: margin + 12 + index * nameLine }, [line]),
   );
-  let y = margin + 8 + name.length * nameLine;
+  let y = margin + 9 + name.length * nameLine;
   for (const [index, lines] of activities.entries()) {
     drawn.push(
-      svg('path', { class: 'mark', d: `M${margin + 1} ${y - 8}l6 4l-6 4z` }, [], `${id} ${index}`),
+      svg('path', { class: 'mark', d: `M${margin + 1} ${y - 9}l6 4l-6 4z` }, [], `${id} ${index}`),
     );
     for (const line of lines) {
       drawn.push(svg('text', { class: 'activity', x: margin + activityIndent, y }, [line]));
@@ -149,7 +149,7 @@ function drawLabel(
   };
   const frame = { width: round(width), height: round(height), rx: Math.min(12, round(height / 2)) };
   const texts = lines.map((line, index) =>
-    svg('text', { x: round(width / 2), y: 16 + index * textLine }, [line]),
+    svg('text', { x: round(width / 2), y: 19 + index * textLine }, [line]),
   );
   return svg('g', attributes, [svg('rect', frame), ...texts], `label ${transition}`);
 }

@@ -23,10 +23,10 @@ export interface Head {
   readonly stays: readonly LabelBox[];
 }
 
-export const nameSize = 14;
-export const nameLine = 20;
-export const textSize = 12;
-export const textLine = 17;
+export const nameSize = 15;
+export const nameLine = 21;
+export const textSize = 14;
+export const textLine = 20;
 /** Space between the border of a state and its text. */
 export const margin = 14;
 /** Space before the text of an activity, for its mark. */

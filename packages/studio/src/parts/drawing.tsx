@@ -27,10 +27,7 @@ export function Drawing({ chart, active, buttons }: DrawingProps): JSX.Element {
       );
   }, [active.join()]);
   const root = toNode(drawChart(layout, { active: new Set(active), ...(buttons && { buttons }) }));
-  return cloneElement(root, {
-    ref: drawing,
-    style: { '--width': layout.width, '--height': layout.height },
-  });
+  return cloneElement(root, { ref: drawing });
 }
 
 function toNode({ tag, key, attributes, children }: SvgElement): JSX.Element {
