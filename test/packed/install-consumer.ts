@@ -8,6 +8,17 @@ import { run } from './run.ts';
 /** Environment variable with the folder of a consumer, for a process that need not install it. */
 export const consumerFolder = 'PACKED_CONSUMER';
 
+/** Options of `npm install`. What it downloads is kept in the cache. */
+export const npmFlags: readonly string[] = [
+  '--prefer-offline',
+  '--cache',
+  join(cache, 'npm'),
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=error',
+];
+
 /** What the consumer has besides. */
 const peers = {
   '@modelcontextprotocol/client': '2.4.0',
@@ -46,9 +57,7 @@ export async function installConsumer(tarballs: readonly Tarball[]): Promise<str
   });
   const manifest = { private: true, type: 'module', dependencies: peers };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const paths = tarballs.map(({ path }) => path);
-  const kept = ['--prefer-offline', '--cache', join(cache, 'npm')];
-  await run('npm', ['install', ...kept, ...flags, ...paths], folder);
+  await run('npm', ['install', ...npmFlags, ...paths], folder);
   return folder;
 }

@@ -26,16 +26,7 @@ export async function pack(): Promise<readonly Tarball[]> {
   const folder = packedFolder;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  // The studio is not published: the site contains it.
-  const packages = [
-    '-r',
-    '--filter',
-    './packages/*',
-    '--filter',
-    '!@mcp-saga/studio',
-    '--workspace-concurrency=1',
-  ];
-  await run('npx', ['-y', 'pnpm@12.21.0', ...packages, 'pack', '--pack-destination', folder], root);
+  await run(process.execPath, [join(root, 'scripts/pack.mjs'), folder], root);
   return await readTarballs(folder);
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join, posix } from 'node:path';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, posix } from 'node:path';
 import { checkPackage, createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
 import { generateKey } from '@mcp-saga/server';
 import { publint } from 'publint';
@@ -16,7 +17,7 @@ import { describeWith } from '../support/describe-with.ts';
 import { bundleSize } from './bundle-size.ts';
 import { compileProjects } from './compile-projects.ts';
 import { callFirstTool } from './first-tool.ts';
-import { consumerFolder, installConsumer } from './install-consumer.ts';
+import { consumerFolder, installConsumer, npmFlags } from './install-consumer.ts';
 import { loadedModules, mostLoaded } from './loaded-modules.ts';
 import { pack, type Tarball } from './pack.ts';
 import { run } from './run.ts';
@@ -348,6 +349,30 @@ describe('the first tool of the documentation', () => {
       ),
     );
     expect([output.trim(), note]).toEqual(['Kept in note.txt.', 'Buy milk']);
+  });
+});
+
+describe('a project with the packages of a clone', () => {
+  it('is installed by npm without a registry that has them, tests its saga, and has the command line', async () => {
+    const bin = join(consumer, 'node_modules/create-mcp-saga/dist/bin.js');
+    const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-clone-'));
+    try {
+      const tarballsOf = dirname(tarballs[0]?.path ?? '');
+      await run(process.execPath, [bin, folder, '--packages', tarballsOf], consumer);
+      await run('npm', ['install', ...npmFlags], folder);
+      const [tested, checked, linted, helped] = await Promise.all([
+        run('npm', ['run', 'test'], folder),
+        run('npm', ['run', 'check'], folder),
+        run('npm', ['run', 'lint'], folder),
+        run('npm', ['run', 'dev', '--', '--help'], folder),
+      ]);
+      expect(tested).toContain('5 passed');
+      expect(checked).not.toContain('error');
+      expect(linted).toContain('Found 0 warnings and 0 errors.');
+      expect(helped).toContain('mcp-saga dev <file> [options]');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

@@ -15,13 +15,13 @@ import { parseArgs } from 'node:util';
 import { bun } from '../runtimes/runtime.ts';
 import { root } from '../support/command.ts';
 import { callFirstTool } from './first-tool.ts';
-import { consumerFolder, installConsumer } from './install-consumer.ts';
+import { consumerFolder, installConsumer, npmFlags } from './install-consumer.ts';
 import { loadedModules, mostLoaded } from './loaded-modules.ts';
 import { manifestIn, serveTarballs } from './local-registry.ts';
-import { cache, pack, packedFolder, tarballFolder } from './pack.ts';
+import { pack, packedFolder, tarballFolder } from './pack.ts';
 import { run } from './run.ts';
 import { startCosts } from './start-cost.ts';
-import { callTools, checkTypes, createProjects } from './template-projects.ts';
+import { callTools, checkTypes, createProjects, lint } from './template-projects.ts';
 
 /** Dependencies of the first tool that are not packed here. */
 const peers = [
@@ -63,9 +63,7 @@ try {
  */
 async function checkInstallations(): Promise<void> {
   const installed = ['@mcp-saga/server', ...peers];
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const offline = ['--prefer-offline', '--cache', join(cache, 'npm')];
-  await checkFirstTool('npm', ['npm', 'install', ...offline, ...flags, ...installed]);
+  await checkFirstTool('npm', ['npm', 'install', ...npmFlags, ...installed]);
   await checkFirstTool('pnpm', [
     'npx',
     '-y',
@@ -76,7 +74,7 @@ async function checkInstallations(): Promise<void> {
   ]);
   const bunPath = await bun('1.4.5').executable();
   await checkFirstTool('bun', [bunPath, 'add', '--silent', ...installed], [bunPath]);
-  await checkTemplates([...offline, ...flags]);
+  await checkTemplates();
 }
 
 /** Tests the tarballs in a process of its own. */
@@ -92,7 +90,7 @@ async function testTarballs(): Promise<void> {
 }
 
 /** Makes a project of each template, and tries all of them with one installation. */
-async function checkTemplates(flags: readonly string[]): Promise<void> {
+async function checkTemplates(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-templates-'));
   const starter =
     tarballs.find(({ path }) => basename(path).startsWith('create-mcp-saga-'))?.path ?? '';
@@ -101,13 +99,14 @@ async function checkTemplates(flags: readonly string[]): Promise<void> {
     await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
     await writeFile(join(folder, '.npmrc'), `@mcp-saga:registry=${registry.url}\n`);
     await report('install create-mcp-saga', () =>
-      run('npm', ['install', ...flags, starter], folder),
+      run('npm', ['install', ...npmFlags, starter], folder),
     );
     const projects = await report('create a project of each template', () =>
       createProjects(folder),
     );
-    await report('install the projects', () => run('npm', ['install', ...flags], folder));
+    await report('install the projects', () => run('npm', ['install', ...npmFlags], folder));
     await report('check the types of the projects', () => checkTypes(folder, projects));
+    await report('lint the projects', () => lint(folder, projects));
     const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
     await report('test the projects', () => run(process.execPath, [vitest, 'run'], folder));
     await report('start the projects and call their tools', () => callTools(projects));

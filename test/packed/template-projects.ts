@@ -15,12 +15,19 @@ interface Project {
   readonly template: string;
   readonly language: string;
   readonly folder: string;
+  /** `type` of the package.json of an existing server, which may be CommonJS. */
+  readonly type: 'module' | 'commonjs';
 }
 
-/** A server as users have one, before a saga is added. */
-const existingServer = `import { McpServer } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { sagas } from './sagas/host.js';
+/** A server as users have one, with the line that the command prints. */
+const existingServer = (attach: string, isRequired: boolean): string => `${
+  isRequired
+    ? `const { McpServer } = require('@modelcontextprotocol/server');
+const { serveStdio } = require('@modelcontextprotocol/server/stdio');`
+    : `import { McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';`
+}
+${attach}
 
 serveStdio(() => {
   const server = new McpServer({ name: 'shop', version: '1.0.0' });
@@ -39,19 +46,24 @@ const languages = ['typescript', 'javascript'];
 export async function createProjects(root: string): Promise<readonly Project[]> {
   const bin = join(root, 'node_modules/create-mcp-saga/dist/bin.js');
   const projects = templates.flatMap((template) =>
-    languages.map((language) => {
-      const folder = join(root, 'projects', `${template}-${language}`);
-      return { template, language, folder };
+    languages.flatMap((language) => {
+      const types = template === 'existing-server' ? ['module', 'commonjs'] : ['module'];
+      return types.map((type): Project => {
+        const folder = join(root, 'projects', `${template}-${language}-${type}`);
+        return { template, language, folder, type: type as Project['type'] };
+      });
     }),
   );
   await Promise.all(
-    projects.map(async ({ template, language, folder }) => {
-      if (template === 'existing-server') await writeExistingServer(folder, language);
-      await run(
+    projects.map(async (project) => {
+      const { template, language, folder } = project;
+      if (template === 'existing-server') await writeExistingProject(project);
+      const printed = await run(
         process.execPath,
         [bin, folder, '--template', template, '--language', language],
         root,
       );
+      if (template === 'existing-server') await writeServer(project, printed);
     }),
   );
   // wrangler is as large as everything else, and installed beside the projects.
@@ -64,18 +76,19 @@ export async function createProjects(root: string): Promise<readonly Project[]> 
   return projects;
 }
 
-async function writeExistingServer(folder: string, language: string): Promise<void> {
+/** Writes what `npm init -y` does, and what a server needs. */
+async function writeExistingProject({ folder, language, type }: Project): Promise<void> {
   await mkdir(folder, { recursive: true });
   const manifest = {
-    name: `shop-${language}`,
+    name: `shop-${language}-${type}`,
     private: true,
-    type: 'module',
+    type,
+    scripts: { test: 'echo "Error: no test specified" && exit 1' },
     dependencies: { '@modelcontextprotocol/server': '^2.4.0' },
     devDependencies: { '@types/node': '^20' },
   };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   const isTypeScript = language === 'typescript';
-  await writeFile(join(folder, isTypeScript ? 'server.ts' : 'server.js'), existingServer);
   const compilerOptions = {
     module: 'nodenext',
     target: 'es2023',
@@ -85,6 +98,24 @@ async function writeExistingServer(folder: string, language: string): Promise<vo
   };
   const settings = { compilerOptions: { ...compilerOptions, skipLibCheck: true } };
   if (isTypeScript) await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(settings));
+}
+
+async function writeServer({ folder, language, type }: Project, printed: string): Promise<void> {
+  const [attach = ''] = /^.*(?:require\(|from )'\.\/sagas.*$/m.exec(printed) ?? [];
+  const isTypeScript = language === 'typescript';
+  await writeFile(
+    join(folder, isTypeScript ? 'server.ts' : 'server.js'),
+    existingServer(attach, !isTypeScript && type === 'commonjs'),
+  );
+}
+
+/** Lints each project with its own settings. */
+export async function lint(root: string, projects: readonly Project[]): Promise<void> {
+  const bin = join(root, 'node_modules/oxlint/bin/oxlint');
+  for (const { template, folder } of projects) {
+    const paths = template === 'existing-server' ? ['sagas'] : [];
+    await run(process.execPath, [bin, '--deny-warnings', ...paths], folder);
+  }
 }
 
 async function change(file: string, edit: (text: string) => string): Promise<void> {
@@ -141,10 +172,12 @@ async function callServer(
   server: ServerProcess,
 ): Promise<string> {
   try {
-    // The client of the project, at the address that this server has.
-    const [command = '', file = '', address = ''] = script.split(' ');
-    const url = new URL(new URL(address).pathname, server.url).href;
-    return await run(process.execPath, [...flagsOf(command), file, url], project.folder);
+    // The client of the project, at the port that this server has.
+    const [command = '', ...args] = script.split(' ');
+    const { port } = new URL(server.url);
+    return await run(process.execPath, [...flagsOf(command), ...args], project.folder, {
+      PORT: port,
+    });
   } finally {
     await server.stop();
   }

@@ -32,7 +32,7 @@ async function golden(...given: Parameters<typeof run>): Promise<string> {
 describe('the output of mcp-saga', () => {
   it('of new has the next steps, or the reason of a refusal', async () => {
     expect(await golden(['new', join(folder, 'shop')])).toMatchInlineSnapshot(`
-      "Created 10 files in FOLDER/shop
+      "Created 11 files in FOLDER/shop
 
       cd FOLDER/shop
       npm install

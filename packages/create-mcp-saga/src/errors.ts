@@ -4,7 +4,8 @@ export type CreateErrorCode =
   | 'invalid_name'
   | 'folder_not_empty'
   | 'file_exists'
-  | 'no_package';
+  | 'no_package'
+  | 'no_packages';
 
 /** An error in the options or in the folder of a project. */
 export class CreateError extends Error {

@@ -9,12 +9,20 @@ export type Files = ReadonlyMap<string, string>;
 
 const folder = fileURLToPath(new URL('../templates', import.meta.url));
 const placeholder = /mcp-saga-project/g;
+/** Settings that would apply to the templates themselves under their own names. */
+const hidden = /(?<=^|\/)(gitignore|oxlintrc\.json)$/;
 
-/** Reads the files of a template in a language, with the name of the project filled in. */
+/**
+ * Reads the files of a template in a language, with the name of the project filled in.
+ *
+ * @param isCommonJs - `true` if the package.json of the project makes its files CommonJS modules,
+ * so that only the name of a file can make it a module with imports
+ */
 export async function readTemplate(
   template: TemplateName,
   language: Language,
   name: string,
+  isCommonJs = false,
 ): Promise<Files> {
   const shared = await readFolder(join(folder, 'shared'));
   const own = await readFolder(join(folder, template));
@@ -23,11 +31,9 @@ export async function readTemplate(
   // TypeScript files with types also have a JavaScript version.
   const inLanguage =
     language === 'typescript' ? all.filter(([path]) => !path.endsWith('.js')) : javaScript(all);
+  const named = isCommonJs ? inLanguage.map(asModule) : inLanguage;
   const files = new Map(
-    inLanguage.map(([path, text]) => [
-      path.replace(/^gitignore$/, '.gitignore'),
-      text.replace(placeholder, name),
-    ]),
+    named.map(([path, text]) => [path.replace(hidden, '.$1'), text.replace(placeholder, name)]),
   );
   const { keysFile } = templates[template];
   // NODE_ENV shows errors of steps while you develop.
@@ -51,10 +57,13 @@ async function readFolder(root: string): Promise<readonly Entry[]> {
   );
 }
 
-/** Selects the files for an existing server, which has settings and clients already. */
+/**
+ * Selects the files for an existing server, which has settings and clients already. Oxlint finds the
+ * settings in the folder of the sagas, and applies them to no other file.
+ */
 function ofExistingServer(shared: readonly Entry[]): readonly Entry[] {
   return shared
-    .filter(([path]) => path.startsWith('send-invoice'))
+    .filter(([path]) => /^(?:send-invoice|oxlintrc)/.test(path))
     .map(([path, text]) => [`sagas/${path}`, text]);
 }
 
@@ -81,6 +90,14 @@ function javaScript(entries: readonly Entry[]): readonly Entry[] {
         ),
       ];
     });
+}
+
+/** Names a file `.mts` or `.mjs`, and those that it imports. */
+function asModule([path, text]: Entry): Entry {
+  return [
+    path.replace(/\.([tj]s)$/, '.m$1'),
+    text.replaceAll(/(?<=from '\.[^']*)\.js(?=')/g, '.mjs'),
+  ];
 }
 
 function renamed(path: string): string {

@@ -8,6 +8,7 @@ export interface Flags {
   readonly language: Language | undefined;
   readonly dir: string | undefined;
   readonly name: string | undefined;
+  readonly packages: string | undefined;
   readonly yes: boolean;
   readonly help: boolean;
   readonly version: boolean;
@@ -22,6 +23,7 @@ export const usage: string = `Creates a project with a multi-step MCP tool, its 
   -l, --language <name>   typescript or javascript
   -d, --dir <folder>      folder of the project, also as the first argument
   -n, --name <name>       name of the package and of the MCP server (default: the name of the folder)
+  -p, --packages <folder> packages from a clone of mcp-saga (default: from npm)
   -y, --yes               asks no questions; uses the defaults node, typescript, and my-sagas
   -h, --help              shows this text
   -v, --version           shows the version
@@ -63,6 +65,7 @@ export function readFlags(args: readonly string[]): Flags {
     language: languages[language ?? ''],
     dir: values.dir ?? positionals[0],
     name: values.name,
+    packages: values.packages,
     yes: values.yes,
     help: values.help,
     version: values.version,
@@ -89,6 +92,7 @@ const config = {
     language: { type: 'string', short: 'l' },
     dir: { type: 'string', short: 'd' },
     name: { type: 'string', short: 'n' },
+    packages: { type: 'string', short: 'p' },
     yes: { type: 'boolean', short: 'y', default: false },
     help: { type: 'boolean', short: 'h', default: false },
     version: { type: 'boolean', short: 'v', default: false },

@@ -1,8 +1,8 @@
-import { relative } from 'node:path';
-import { cancel, intro, note, outro } from '@clack/prompts';
+import { relative, resolve } from 'node:path';
+import { cancel, intro, log, note, outro } from '@clack/prompts';
 import { CreateError } from './errors.ts';
 import { readFlags, usage } from './flags.ts';
-import { ownManifest } from './manifest.ts';
+import { ownManifest } from './package-json.ts';
 import { createProject, type CreatedProject, type ProjectOptions } from './project.ts';
 import { askOptions, withDefaults } from './prompts.ts';
 
@@ -58,13 +58,20 @@ export async function createFromFlags(
   { isInteractive, print, userAgent }: CreateTerminal,
 ): Promise<CreatedProject | undefined> {
   const flags = readFlags(args);
-  const manager = /^(pnpm|yarn|bun)\//.exec(userAgent ?? '')?.[1] ?? 'npm';
   const isAsking = isInteractive && !flags.yes;
   if (isAsking) intro('A multi-step MCP tool');
   const options = isAsking ? await askOptions(flags) : withDefaults(flags);
   if (options === undefined) {
     cancel('Nothing was created.');
     return undefined;
+  }
+  // In a clone, pnpm runs this program, but a newcomer has pnpm only through `npx`.
+  const agent = options.packages === undefined ? (userAgent ?? '') : '';
+  const manager = /^(pnpm|yarn|bun)\//.exec(agent)?.[1] ?? 'npm';
+  if (options.packages !== undefined) {
+    const progress = `Packages of ${resolve(options.packages)}: a clone packs them first, in about a minute.`;
+    if (isAsking) log.step(progress);
+    else print(progress);
   }
   const created = await createProject({ ...options, isForPnpm: manager === 'pnpm' });
   const summary = `Created ${created.files.length} files in ${created.dir}`;
@@ -77,26 +84,37 @@ export async function createFromFlags(
 }
 
 function nextSteps(
-  { template }: ProjectOptions,
-  { dir }: CreatedProject,
+  { template, language }: ProjectOptions,
+  { dir, files }: CreatedProject,
   manager: string,
 ): string[] {
   const path = relative(process.cwd(), dir);
   const enter = path === '' ? [] : [`cd ${path.includes(' ') ? `"${path}"` : path}`];
-  const shared = [...enter, `${manager} install`, `${manager} run test`];
+  const install = [...enter, `${manager} install`];
   if (template !== 'existing-server')
     return [
-      ...shared,
+      ...install,
+      `${manager} run test`,
       `${manager} run start   (or dev, with a page)`,
       `${manager} run call   (in another terminal)`,
     ];
+  const host = files.find((file) => file.startsWith('sagas/host.')) ?? '';
+  const module = `'./${host.replace(/ts$/, 'js')}'`;
   return [
-    ...shared,
+    ...install,
+    // The scripts of the project may run other tools.
+    'npx vitest run sagas',
+    'npx oxlint sagas',
     '',
-    'Set SAGA_KEYS to the output of generateKey() of @mcp-saga/server.',
+    'Set SAGA_KEYS to the output of this command:',
+    '',
+    `node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')"`,
+    '',
     'Then add the sagas to your McpServer before it connects:',
     '',
-    'import { sagas } from "./sagas/host.js";',
+    language === 'javascript' && host.endsWith('.mjs')
+      ? `const { sagas } = require(${module});`
+      : `import { sagas } from ${module};`,
     'sagas.attach(server);',
   ];
 }

@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CreateError } from './errors.ts';
 import { readTemplate, type Files } from './files.ts';
-import { extendManifest, newManifest, type Manifest } from './manifest.ts';
+import { extendManifest, newManifest } from './manifest.ts';
+import type { Manifest } from './package-json.ts';
+import { copyTarballs, versionOf, withTarballs, type Tarballs } from './tarballs.ts';
 import type { Language, TemplateName } from './templates.ts';
 
 /** Options of {@link createProject}. */
@@ -16,6 +18,12 @@ export interface ProjectOptions {
   readonly name?: string;
   /** Writes settings for pnpm. @default false */
   readonly isForPnpm?: boolean;
+  /**
+   * Folder of a clone of mcp-saga, or of the tarballs of its packages. The project gets copies of
+   * the packages, and installs them from there.
+   * @default the packages on npm
+   */
+  readonly packages?: string;
 }
 
 /** A new project. */
@@ -30,7 +38,8 @@ export interface CreatedProject {
 /**
  * Creates a project from a template. Never replaces a file: if a file exists, nothing is written.
  *
- * @throws Error with a `code`: `invalid_name`, `folder_not_empty`, `file_exists`, or `no_package`
+ * @throws Error with a `code`: `invalid_name`, `folder_not_empty`, `file_exists`,
+ * `no_package`, or `no_packages`
  * @example
  * ```ts
  * const { files } = await createProject({ template: 'node', language: 'typescript', dir: 'invoices' });
@@ -38,30 +47,44 @@ export interface CreatedProject {
  * ```
  */
 export async function createProject(options: ProjectOptions): Promise<CreatedProject> {
+  const { packages } = options;
+  if (packages === undefined) return await createFrom(options, new Map());
+  return await withTarballs(packages, (tarballs) => createFrom(options, tarballs));
+}
+
+async function createFrom(options: ProjectOptions, tarballs: Tarballs): Promise<CreatedProject> {
   const { template, language, isForPnpm = false } = options;
   const dir = resolve(options.dir);
   const name = options.name ?? nameOf(dir);
   assertName(name);
-  const files = new Map(await readTemplate(template, language, name));
   if (template === 'existing-server') {
-    const manifest = await readManifest(dir);
+    const existing = await readManifest(dir);
+    const files = await readTemplate(template, language, name, existing['type'] !== 'module');
+    const manifest = extendManifest(existing, template, tarballs);
     assertFree(dir, files);
     await write(dir, files, 'wx');
-    await write(dir, new Map([['package.json', toJson(extendManifest(manifest, template))]]), 'w');
-    return { dir, name, files: [...files.keys(), 'package.json'] };
+    await write(dir, new Map([['package.json', toJson(manifest)]]), 'w');
+    const copied = await copyTarballs(dir, manifest, tarballs);
+    return { dir, name, files: [...files.keys(), 'package.json', ...copied] };
   }
+  const files = new Map(await readTemplate(template, language, name));
   await assertEmpty(dir);
-  files.set('package.json', toJson(newManifest(template, language, name)));
-  if (isForPnpm) files.set('pnpm-workspace.yaml', pnpmSettings);
+  const manifest = newManifest(template, language, name, tarballs);
+  files.set('package.json', toJson(manifest));
+  if (isForPnpm) files.set('pnpm-workspace.yaml', pnpmSettings(tarballs));
   await write(dir, files, 'wx');
-  return { dir, name, files: [...files.keys()] };
+  return { dir, name, files: [...files.keys(), ...(await copyTarballs(dir, manifest, tarballs))] };
 }
 
 /**
  * pnpm refuses to install until each build script is allowed or denied. The projects need no build
- * script.
+ * script. It asks npm for the dependencies of a tarball, unless an override names their tarballs.
  */
-const pnpmSettings = 'allowBuilds:\n  esbuild: false\n  sharp: false\n  workerd: false\n';
+function pnpmSettings(tarballs: Tarballs): string {
+  const overrides = [...tarballs].map(([name, tarball]) => `  '${name}': ${versionOf(tarball)}\n`);
+  const builds = 'allowBuilds:\n  esbuild: false\n  sharp: false\n  workerd: false\n';
+  return overrides.length === 0 ? builds : `${builds}overrides:\n${overrides.join('')}`;
+}
 
 /** Makes a name from the name of a folder. */
 function nameOf(dir: string): string {

@@ -7,10 +7,16 @@ import { templateNames, templates, type Language, type TemplateName } from './te
 
 /** Completes flags with defaults, without questions. */
 export function withDefaults(flags: Flags): ProjectOptions {
-  const { template = 'node', name } = flags;
-  const dir = flags.dir ?? defaultDir(template, name);
+  const { template = 'node', name, packages } = flags;
+  const dir = flags.dir ?? defaultDir(template, flags);
   const language = flags.language ?? defaultLanguage(template, dir);
-  return { template, language, dir, ...(name === undefined ? {} : { name }) };
+  return {
+    template,
+    language,
+    dir,
+    ...(name === undefined ? {} : { name }),
+    ...(packages === undefined ? {} : { packages }),
+  };
 }
 
 /**
@@ -21,7 +27,7 @@ export function withDefaults(flags: Flags): ProjectOptions {
 export async function askOptions(flags: Flags): Promise<ProjectOptions | undefined> {
   const template = flags.template ?? (await askTemplate());
   if (template === undefined) return undefined;
-  const dir = flags.dir ?? (await askDir(defaultDir(template, flags.name)));
+  const dir = flags.dir ?? (await askDir(defaultDir(template, flags)));
   if (dir === undefined) return undefined;
   const language = flags.language ?? (await askLanguage(defaultLanguage(template, dir)));
   if (language === undefined) return undefined;
@@ -55,8 +61,10 @@ function unlessCancelled<T>(answer: T): Exclude<T, symbol> | undefined {
   return typeof answer === 'symbol' ? undefined : (answer as Exclude<T, symbol>);
 }
 
-function defaultDir(template: TemplateName, name: string | undefined): string {
-  return template === 'existing-server' ? '.' : (name ?? 'my-sagas');
+/** A project of the packages of a clone is made beside the clone, and not in it. */
+function defaultDir(template: TemplateName, { name = 'my-sagas', packages }: Flags): string {
+  if (template === 'existing-server') return '.';
+  return packages === undefined ? name : join(packages, '..', name);
 }
 
 /** Detects JavaScript by a missing tsconfig.json. */

@@ -25,7 +25,7 @@ export interface Template {
 }
 
 const served = ['@mcp-saga/server', '@modelcontextprotocol/server', 'zod'];
-const tested = ['@mcp-saga/testing', 'vitest'];
+const tested = ['@mcp-saga/eslint-plugin', '@mcp-saga/testing', 'oxlint', 'vitest'];
 const called = ['@modelcontextprotocol/client'];
 
 /** All templates. The first one is the default. */

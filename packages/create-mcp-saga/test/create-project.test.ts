@@ -2,10 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { createProject } from 'create-mcp-saga';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../src/main.ts';
-import type { Manifest } from '../src/manifest.ts';
+import plugin from '@mcp-saga/eslint-plugin';
+import { readFlags } from '../src/flags.ts';
+import { ownManifest, type Manifest } from '../src/package-json.ts';
+import { withDefaults } from '../src/prompts.ts';
 import { templateNames, type Language, type TemplateName } from '../src/templates.ts';
 
 let folder: string;
@@ -60,7 +64,8 @@ const cases = templateNames.flatMap((template) =>
 
 describe.each(cases)('the template $template in $language', ({ template, language }) => {
   async function create(): Promise<ReadonlyMap<string, string>> {
-    if (template === 'existing-server') await writeFile(join(folder, 'package.json'), '{}');
+    if (template === 'existing-server')
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
     const { files } = await createProject({ template, language, dir: folder, name: 'invoices' });
     return new Map(await Promise.all(files.map(async (file) => [file, await read(file)] as const)));
   }
@@ -84,6 +89,21 @@ describe.each(cases)('the template $template in $language', ({ template, languag
       template === 'vercel' ? 'export default serveSagas({' : 'export const sendInvoice = saga(';
     expect(files.get(file)).toContain(served);
     expect(files.get(keysFile)).toContain('SAGA_KEYS=');
+  });
+
+  it('has the lint plugin, with settings that name every rule of it', async () => {
+    const files = await create();
+    const path = template === 'existing-server' ? 'sagas/.oxlintrc.json' : '.oxlintrc.json';
+    const { jsPlugins, rules } = JSON.parse(files.get(path) ?? '');
+    expect(jsPlugins).toEqual(['@mcp-saga/eslint-plugin']);
+    const recommended = plugin.configs.recommended.rules;
+    expect(rules).toEqual(recommended);
+    const { devDependencies, scripts }: Manifest = JSON.parse(files.get('package.json') ?? '');
+    expect(devDependencies).toMatchObject({
+      '@mcp-saga/eslint-plugin': expect.any(String),
+      oxlint: expect.any(String),
+    });
+    if (template !== 'existing-server') expect(scripts).toHaveProperty('lint', 'oxlint');
   });
 
   it('has its name everywhere, and refers only to its own files', async () => {
@@ -139,10 +159,43 @@ describe('an existing project', () => {
     });
   });
 
+  it('gets files that are modules by their names, if its package.json makes others CommonJS', async () => {
+    // What `npm init -y` writes.
+    const test = 'echo "Error: no test specified" && exit 1';
+    await writeFile(
+      join(folder, 'package.json'),
+      JSON.stringify({ type: 'commonjs', scripts: { test } }),
+    );
+    const { code, printed } = await run(folder, '-t', 'existing-server', '-l', 'js');
+    expect(code).toBe(0);
+    expect((await readdir(join(folder, 'sagas'))).toSorted()).toEqual([
+      '.oxlintrc.json',
+      'host.mjs',
+      'send-invoice.mjs',
+      'send-invoice.test.mjs',
+    ]);
+    expect(await read('sagas/host.mjs')).toContain("from './send-invoice.mjs'");
+    expect(printed).toContain("const { sagas } = require('./sagas/host.mjs');");
+    expect(JSON.parse(await read('package.json'))).toMatchObject({
+      type: 'commonjs',
+      scripts: { test: 'vitest run' },
+    });
+  });
+
+  it.each([
+    ['commonjs', './sagas/host.mjs', 'host.mts'],
+    ['module', './sagas/host.js', 'host.ts'],
+  ])('in TypeScript of type %s imports the sagas from %s', async (type, specifier, file) => {
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type }));
+    const { printed } = await run(folder, '-t', 'existing-server', '-l', 'ts');
+    expect(printed).toContain(`import { sagas } from '${specifier}';`);
+    expect(await readdir(join(folder, 'sagas'))).toContain(file);
+  });
+
   it('keeps its files, and nothing is written if a file already exists', async () => {
     await writeFile(join(folder, 'package.json'), '{}');
     await mkdir(join(folder, 'sagas'));
-    await writeFile(join(folder, 'sagas/host.js'), 'mine');
+    await writeFile(join(folder, 'sagas/host.mjs'), 'mine');
     const creating = createProject({
       template: 'existing-server',
       language: 'javascript',
@@ -150,7 +203,7 @@ describe('an existing project', () => {
       name: 'shop',
     });
     await expect(creating).rejects.toMatchObject({ code: 'file_exists' });
-    expect(await readdir(join(folder, 'sagas'))).toEqual(['host.js']);
+    expect(await readdir(join(folder, 'sagas'))).toEqual(['host.mjs']);
     expect(await read('package.json')).toBe('{}');
   });
 
@@ -162,6 +215,115 @@ describe('an existing project', () => {
       name: 'shop',
     });
     await expect(creating).rejects.toMatchObject({ code: 'no_package' });
+  });
+});
+
+describe('the packages of a clone', () => {
+  /** Writes a tarball with a package.json, after another file. */
+  async function pack(dir: string, manifest: Manifest & { readonly name: string }): Promise<void> {
+    const entry = (path: string, text: string): Buffer => {
+      const size = Buffer.byteLength(text);
+      const bytes = Buffer.alloc(512 + Math.ceil(size / 512) * 512);
+      bytes.write(path, 0);
+      bytes.write(`${size.toString(8).padStart(11, '0')} `, 124);
+      bytes.write(text, 512);
+      return bytes;
+    };
+    const archive = [
+      entry('package/LICENSE', 'MIT\n'.repeat(200)),
+      entry('package/package.json', JSON.stringify({ version: '0.1.0', ...manifest })),
+    ];
+    const file = `${manifest.name.replace('@', '').replace('/', '-')}-0.1.0.tgz`;
+    await writeFile(join(dir, file), gzipSync(Buffer.concat(archive)));
+  }
+
+  async function packAll(dir: string): Promise<void> {
+    await mkdir(dir);
+    const seal = '@mcp-saga/seal';
+    const server = '@mcp-saga/server';
+    await pack(dir, { name: seal });
+    await pack(dir, { name: server, dependencies: { [seal]: '^0.1.0', ajv: '^8.0.0' } });
+    await pack(dir, { name: '@mcp-saga/testing', dependencies: { [server]: '^0.1.0' } });
+    await pack(dir, { name: '@mcp-saga/eslint-plugin' });
+    await pack(dir, { name: '@mcp-saga/redis' });
+    await pack(dir, { name: 'mcp-saga', dependencies: { 'create-mcp-saga': '^0.1.0' } });
+    const { devDependencies: sources } = ownManifest();
+    const devDependencies = Object.fromEntries(
+      Object.keys(sources ?? {}).map((name) => [name, '^1.2.3']),
+    );
+    await pack(dir, { name: 'create-mcp-saga', devDependencies });
+  }
+
+  it('are copied into the project, with those that they depend on, and installed from there', async () => {
+    await packAll(join(folder, 'tarballs'));
+    const { code } = await run(join(folder, 'new'), '--packages', join(folder, 'tarballs'));
+    expect(code).toBe(0);
+    const { scripts, dependencies, devDependencies }: Manifest = JSON.parse(
+      await read('new/package.json'),
+    );
+    const file = (name: string): string => `file:mcp-saga-packages/${name}-0.1.0.tgz`;
+    expect(dependencies).toEqual({
+      '@mcp-saga/seal': file('mcp-saga-seal'),
+      '@mcp-saga/server': file('mcp-saga-server'),
+      '@modelcontextprotocol/server': '^1.2.3',
+      srvx: '^1.2.3',
+      zod: '^1.2.3',
+    });
+    expect(devDependencies).toMatchObject({
+      'mcp-saga': file('mcp-saga'),
+      'create-mcp-saga': file('create-mcp-saga'),
+      vitest: '^1.2.3',
+    });
+    expect(scripts?.['dev']).toMatch(/^mcp-saga dev /);
+    const copied = await readdir(join(folder, 'new/mcp-saga-packages'));
+    expect(copied).toHaveLength(6);
+    expect(copied.filter((name) => name.includes('redis'))).toEqual([]);
+  });
+
+  it('are named in the settings of pnpm, which would ask npm for some of them', async () => {
+    await packAll(join(folder, 'tarballs'));
+    await createProject({
+      template: 'node',
+      language: 'typescript',
+      dir: join(folder, 'new'),
+      packages: join(folder, 'tarballs'),
+      isForPnpm: true,
+    });
+    expect(await read('new/pnpm-workspace.yaml')).toContain(
+      "  '@mcp-saga/seal': file:mcp-saga-packages/mcp-saga-seal-0.1.0.tgz\n",
+    );
+  });
+
+  it('are packed by a script of the clone', async () => {
+    await mkdir(join(folder, 'clone/scripts'), { recursive: true });
+    await packAll(join(folder, 'tarballs'));
+    await writeFile(
+      join(folder, 'clone/scripts/pack.mjs'),
+      `import { cpSync } from 'node:fs';
+       cpSync(${JSON.stringify(join(folder, 'tarballs'))}, process.argv[2], { recursive: true });`,
+    );
+    const { code } = await run(join(folder, 'new'), '-p', join(folder, 'clone'));
+    expect(code).toBe(0);
+    expect(await readdir(join(folder, 'new/mcp-saga-packages'))).toContain('mcp-saga-0.1.0.tgz');
+  });
+
+  it('make a project beside the clone, unless a folder is given', () => {
+    const flags = readFlags(['--packages', join('..', 'mcp-saga')]);
+    expect(withDefaults(flags)).toMatchObject({ dir: join('..', 'my-sagas') });
+  });
+
+  it('are refused with the reason if the folder has none, or cannot pack them', async () => {
+    await mkdir(join(folder, 'empty'));
+    for (const name of ['empty', 'missing'])
+      expect(await run(join(folder, 'new'), '-p', join(folder, name))).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining('neither a clone of mcp-saga nor a folder'),
+      });
+    await mkdir(join(folder, 'clone/scripts'), { recursive: true });
+    await writeFile(join(folder, 'clone/scripts/pack.mjs'), 'throw new Error("no esbuild")');
+    const failing = await run(join(folder, 'new'), '-p', join(folder, 'clone'));
+    expect(failing).toMatchObject({ code: 1, errors: expect.stringContaining('no esbuild') });
+    expect(existsSync(join(folder, 'new'))).toBe(false);
   });
 });
 

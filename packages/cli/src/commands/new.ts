@@ -17,6 +17,11 @@ export const newProject: Command = defineCommand({
       value: 'NAME',
       help: 'name of package and server (default: name of the folder)',
     },
+    packages: {
+      short: 'p',
+      value: 'FOLDER',
+      help: 'packages from a clone of mcp-saga (default: from npm)',
+    },
     yes: { short: 'y', help: 'asks no questions, and uses the defaults' },
   },
   example: 'mcp-saga new invoices --template node --language typescript',

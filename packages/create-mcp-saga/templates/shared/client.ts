@@ -9,7 +9,9 @@ client.setRequestHandler('elicitation/create', ({ params }) => {
   console.log(params.message);
   return { action: 'accept', content: { confirmed: true } };
 });
-const url = new URL(process.argv[2] ?? 'http://127.0.0.1:3000/mcp');
+// The argument is the path on this computer, or the whole address of another server.
+const port = process.env['PORT'] ?? 3000;
+const url = new URL(process.argv[2] ?? '/mcp', `http://127.0.0.1:${port}`);
 await client.connect(new StreamableHTTPClientTransport(url));
 const { content } = await client.callTool({
   name: 'send_invoice',

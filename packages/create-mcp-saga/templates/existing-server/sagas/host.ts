@@ -2,10 +2,10 @@ import { createSagaHost } from '@mcp-saga/server';
 import { sendInvoice } from './send-invoice.js';
 
 /**
- * The sagas of this server. Call `sagas.attach(server)` for each `McpServer`, before it connects.
+ * The sagas of this server. Call `sagas.attach(server)` for each `McpServer`, before it connects. The
+ * keys are in SAGA_KEYS.
  */
 export const sagas = createSagaHost({
   sagas: [sendInvoice],
-  keys: process.env['SAGA_KEYS'],
   name: 'mcp-saga-project',
 });
