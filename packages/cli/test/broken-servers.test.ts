@@ -221,7 +221,7 @@ describe('mcp-saga over --stdio', () => {
 
   it('reports a valid server', async () => {
     expect(await golden(['doctor', '--stdio', stdio], { environment })).toBe(
-      'ok    keys: 1 good: k1 seals new tokens.\nok    server: shop 1 answers, with 1 tool\nok    sagas: the saga methods are offered\n→ 0',
+      'ok    keys: 1 good: k1 seals new tokens.\nok    server: shop 1 answers, with 1 tool\nok    sagas: the saga methods are offered\nnote  limits: has no tasks: a client with tasks waits in its call, as all others do\n→ 0',
     );
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { saga, step } from '@mcp-saga/server';
-import { serveSagas } from '@mcp-saga/server/serve';
+import { serveSagas, type SagaServer } from '@mcp-saga/server/serve';
 import { serve, type Server } from 'srvx';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleForNode, runBundles } from '../../../test/support/bundle-for-node.ts';
@@ -24,11 +24,12 @@ const slow = saga({ name: 'slow', version: '1' }, function* () {
     return 'done';
   });
 });
+let sagas: SagaServer;
 let server: Server;
 let url = '';
 
 beforeAll(async () => {
-  const sagas = serveSagas({
+  sagas = serveSagas({
     name: 'shop',
     version: '1',
     sagas: askingModels([refund, advise, slow]),
@@ -174,6 +175,42 @@ describe('mcp-saga call after Ctrl-C', () => {
     });
     const errors = 'The request was interrupted. The outcome of its steps is unknown.';
     expect(await stopping()).toEqual({ code: 130, printed: '', errors });
+  });
+});
+
+describe('mcp-saga doctor', () => {
+  const limits = async (...more: readonly string[]): Promise<readonly string[]> => {
+    const { code, printed } = await run(['doctor', '-u', url, ...more]);
+    expect(code).toBe(0);
+    return printed.split('\n').filter((line) => line.startsWith('note  limits: '));
+  };
+
+  it('says that clients of MCP 2025 cannot be asked by a server without sessions', async () => {
+    const [old = '', tasks = ''] = await limits();
+    expect(old).toContain('cannot ask clients of MCP 2025, because it has no sessions');
+    expect(tasks).toContain('has no tasks');
+    expect(await limits('--mcp', '2025-11-25')).toContain(old);
+  });
+
+  it('says that clients of MCP 2025 are asked in a session, if the server opens one', async () => {
+    answer = async (method, request) => {
+      if (method !== 'initialize') return undefined;
+      const response = await sagas.fetch(request);
+      response.headers.set('mcp-session-id', 'session-1');
+      return response;
+    };
+    expect(await limits()).toContain(
+      'note  limits: asks clients of MCP 2025 only in a session, which lives in one process',
+    );
+  });
+
+  it('says that a server does not serve clients of MCP 2025, if it refuses them', async () => {
+    answer = failing('initialize', () => new Response(null, { status: 400 }));
+    expect(await limits()).toContain('note  limits: does not serve clients of MCP 2025');
+  });
+
+  it('says nothing about clients of MCP 2025, if --mcp names the other version', async () => {
+    expect((await limits('--mcp', '2026-07-28')).join()).not.toContain('2025');
   });
 });
 

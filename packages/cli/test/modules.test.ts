@@ -435,7 +435,8 @@ export const host = createSagaHost({ sagas: [refund], name: 'shop', keys: 'k1:c2
 describe('mcp-saga doctor --host', () => {
   it('finds stores that answer, and tells when old versions can be removed', async () => {
     const { code, printed } = await run(['doctor', '--host', fixture('hosts.ts')]);
-    expect(printed.split('\n')).toEqual([
+    const lines = printed.split('\n');
+    expect(lines.filter((line) => !line.startsWith('note  limits: '))).toEqual([
       'ok    store: none: used tokens can be used again',
       'ok    versions: ship 1 can be removed: its last sagas have ended',
       'ok    versions: ship 2 is needed until 2999-01-01T00:00:00.000Z',
@@ -444,6 +445,18 @@ describe('mcp-saga doctor --host', () => {
       'ok    queue: answers',
     ]);
     expect(code).toBe(0);
+  });
+
+  it('names the options that decide what a host cannot do for some clients', async () => {
+    const { printed } = await run(['doctor', '--host', fixture('hosts.ts')]);
+    const [without, withStore] = printed.split('ok    store: answers');
+    const optionsIn = (text = ''): readonly string[] =>
+      [...text.matchAll(/^note {2}limits: .* Set `(.*)` to change this\.$/gm)].map(
+        ([, option = '']) => option,
+      );
+    const always = ['answerers.model', 'answerers.sampling'];
+    expect(optionsIn(without)).toEqual([...always, 'store', 'queue', 'url']);
+    expect(optionsIn(withStore)).toEqual([...always, 'url']);
   });
 
   it('fails for a store and a queue that cannot be reached, without their credentials', async () => {

@@ -458,6 +458,9 @@ describe('mcp-saga doctor', () => {
         'keys',
         'server',
         'sagas',
+        // One for clients of MCP 2025, and one for those with tasks.
+        'limits',
+        'limits',
         'clock',
         'clients',
       ]);

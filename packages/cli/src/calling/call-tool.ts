@@ -41,6 +41,11 @@ export function wayFor(client: Client): CallWay {
   return offers(client, sagaExtension) ? 'saga-methods' : 'tool';
 }
 
+/** `true` if the server has tasks, which need MCP 2026-07-28. */
+export function offersTasks(client: Client): boolean {
+  return offers(client, tasksExtension) && client.getProtocolEra() !== 'legacy';
+}
+
 function offers(client: Client, extension: string): boolean {
   return extension in Object(client.getServerCapabilities()?.extensions);
 }
@@ -62,7 +67,7 @@ export async function callTool(
   if (call.keep !== undefined)
     throw new CliError('usage', '--keep needs the saga methods of the server.');
   if (way !== 'tasks') return await callByTool(client, call, io);
-  if (!offers(client, tasksExtension) || client.getProtocolEra() === 'legacy')
+  if (!offersTasks(client))
     throw new CliError('usage', '--as tasks: the server has no tasks, which need MCP 2026-07-28.');
   acceptTasks(client);
   return await followTask(client, await callByTool(client, call, io), call.answer, io);

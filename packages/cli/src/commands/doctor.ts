@@ -10,6 +10,7 @@ import { declaredFor, wayFor } from '../calling/call-tool.ts';
 import { loadHosts, type GivenOptions } from '../input/load-sagas.ts';
 import { findKeys, keyOptions } from '../input/read-keys.ts';
 import type { SeenClient, StudioState } from '../studio/seen-turns.ts';
+import { limitsOf, limitsSeen } from './client-limits.ts';
 import { checked } from './keys.ts';
 
 const answerTimeoutMs = 5_000;
@@ -57,9 +58,10 @@ export const doctor: Command = defineCommand({
         'Nothing to check: pass --url, --stdio, --host, --studio, or --env-file.',
       );
     const ok = checks.every((check) => check.ok);
-    const lines = checks.map(
-      (check) => `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.text}`,
-    );
+    const lines = checks.map(({ name, ok: isOk, text }) => {
+      const mark = name === 'limits' ? 'note' : isOk ? 'ok  ' : 'FAIL';
+      return `${mark}  ${name}: ${text}`;
+    });
     const text = lines.map((line) => line.replaceAll('\n', '\n      ')).join('\n');
     return { text, json: { ok, checks }, ok };
   },
@@ -79,9 +81,15 @@ async function serverChecks(values: ServerValues, io: CommandIo): Promise<readon
         text: `${name} ${version} answers, with ${tools.length} ${noun}`,
       },
       { name: 'sagas', ok: offers, text: offers ? 'the saga methods are offered' : lacking },
+      ...(offers ? (await limitsSeen(client, values, io)).map(limitOf) : []),
       ...(values.url === undefined ? [] : [await clockCheck(values.url, inTime(values, io))]),
     ];
   });
+}
+
+/** A limit is what the server is: not every client meets it, so no check fails. */
+function limitOf(text: string): Check {
+  return { name: 'limits', ok: true, text };
 }
 
 /** Options of a request that ends in time. */
@@ -145,7 +153,11 @@ function describe({ name, mcp, supports }: SeenClient): string {
 /** Checks the stores and the old versions of a host. */
 async function hostChecks(file: string): Promise<readonly Check[]> {
   const { hosts } = await loadHosts(file);
-  const checks = hosts.map(async (host) => [...(await storesOf(host)), ...versionsOf(host)]);
+  const checks = hosts.map(async (host) => [
+    ...(await storesOf(host)),
+    ...versionsOf(host),
+    ...limitsOf(host).map(limitOf),
+  ]);
   return (await Promise.all(checks)).flat();
 }
 
