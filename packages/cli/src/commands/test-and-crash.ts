@@ -47,13 +47,8 @@ const exploring = (explorers: Explorers, example: string): Command =>
         const script = isScript(value) ? value : scriptOf(value, input);
         for (const [explorer, explore] of Object.entries(explorers)) {
           note(`${name}: ${explorer} …`);
-          rows.push(
-            withoutCases({
-              saga: name,
-              explorer,
-              ...(await judged(() => explore(script, { harmless }))),
-            }),
-          );
+          const judgement = await judged(() => explore(script, { harmless }));
+          rows.push(withoutCases({ saga: name, explorer, ...judgement }));
         }
       }
       coverage.stop();
@@ -97,7 +92,10 @@ type Row = Readonly<{
  */
 function withoutCases(row: Row): Row {
   const { problem, code, ...rest } = row;
-  return code === 'no_cases' ? { ...rest, cases: 0, ...present({ reason: problem }) } : row;
+  if (code !== 'no_cases') return row;
+  // The problem begins with the name of a function, which a user of the command line does not call.
+  const reason = problem?.replace(/^.*? has no case to try: /, '').replace(/ Leave it out.*$/s, '');
+  return { ...rest, cases: 0, ...present({ reason }) };
 }
 
 /**
@@ -119,12 +117,28 @@ function unknownStep(names: readonly string[], { sagas }: SagaCoverage): string 
 
 function linesOf(row: Row, rows: readonly Row[]): readonly string[] {
   const { saga, explorer, cases, reason, problem } = row;
-  if (reason !== undefined)
-    return [`none  ${saga}: ${explorer}\n${reason.replaceAll(/^/gm, '      ')}`];
-  if (problem === undefined)
-    return [verdictOf(`${saga}: ${explorer}, ${cases} ${cases === 1 ? 'case' : 'cases'}`, problem)];
+  if (reason !== undefined) return [`none  ${saga}: ${explorer}, no case: ${reason}`];
+  if (problem === undefined) {
+    const held = cases === 1 ? '1 case holds' : `${cases} cases hold`;
+    return [verdictOf(`${saga}: ${explorer}, ${held}`, problem)];
+  }
   // All explorers fail alike if the saga cannot run at all.
   const alike = rows.filter((other) => other.saga === saga && other.problem === problem);
   if (alike[0] !== row) return [];
-  return [verdictOf(`${saga}: ${alike.map((each) => each.explorer).join(', ')}`, problem)];
+  const explorers = alike.map((each) => each.explorer).join(', ');
+  // The count of the report is its headline.
+  const [, before = problem, count, after = ''] =
+    /^(.*?)\n\n(\d+ of \d+ cases fail)\.(.*)$/s.exec(problem) ?? [];
+  const what = count === undefined ? explorers : `${explorers}, ${count}`;
+  return [verdictOf(`${saga}: ${what}`, inOptions(`${before}${after}`))];
+}
+
+/**
+ * Names options of the command line, instead of those of the test kit. No option accepts all first
+ * steps.
+ */
+function inOptions(problem: string): string {
+  return problem
+    .replaceAll(/pass \{ harmless: \['([^']*)'\] \}/g, 'pass --harmless $1')
+    .replaceAll(", or { firstRequest: 'accept' } for all first steps", '');
 }
