@@ -2,7 +2,9 @@
 /** `mcp-saga`. */
 import { spawn } from 'node:child_process';
 import { Console } from 'node:console';
+import type { WriteStream } from 'node:tty';
 import { problemOfNode } from './node-version.ts';
+import type { TerminalLooks } from './terminal-text.ts';
 
 const { stdin: input, stdout: output, stderr, env: environment } = process;
 // Some terminals, such as serial lines, have no size.
@@ -56,6 +58,9 @@ if (closesWithinMs !== undefined && runsUserCode)
   });
 // The reader has gone, as with `mcp-saga … | head`.
 output.on('error', () => process.exit(141));
+const looksOf = (stream: WriteStream): TerminalLooks | undefined =>
+  // `hasColors` respects NO_COLOR.
+  stream.isTTY ? { columns: stream.columns, hasColors: stream.hasColors() } : undefined;
 const code = await main(args, {
   input,
   output,
@@ -64,6 +69,7 @@ const code = await main(args, {
   signal: stopped.signal,
   print,
   printError,
+  looks: { output: looksOf(output), errors: looksOf(stderr) },
 });
 isDone = true;
 // Modules of the user may hold connections, which keep the process running.

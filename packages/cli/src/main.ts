@@ -4,12 +4,18 @@ import { commandIn, commands } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
 import { ownVersion } from './input/own-package.ts';
+import type { TerminalLooks } from './terminal-text.ts';
 import { commonOptions, usage, usageOf } from './usage.ts';
 
 /** Input and output of the command line. */
 export interface CommandLine extends Omit<CommandIo, 'note'> {
   /** Prints progress, advice, and errors. */
   readonly printError: (text: string) => void;
+  /** How the streams show text. @default neither is a terminal */
+  readonly looks?: {
+    readonly output: TerminalLooks | undefined;
+    readonly errors: TerminalLooks | undefined;
+  };
 }
 
 /**
@@ -32,11 +38,8 @@ export interface CommandLine extends Omit<CommandIo, 'note'> {
  */
 export async function main(args: readonly string[], given: CommandLine): Promise<number> {
   if (args[0] === 'help') return await main([...args.slice(1), '--help'], given);
-  const line: CommandLine = {
-    ...given,
-    print: (text) => given.print(textForPeople(text)),
-    printError: (text) => given.printError(textForPeople(text)),
-  };
+  const isJson = args.includes('--json');
+  const line = await forPeople(given, isJson);
   const [first = '--help'] = args;
   const listed = commandIn(args);
   const isVersion = first === '--version' || first === '-v';
@@ -47,7 +50,6 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     line.print(isVersion ? ownVersion() : usage());
     return 0;
   }
-  const isJson = args.includes('--json');
   const command = await listed?.load();
   const help = listed === undefined || command === undefined ? usage() : usageOf(listed, command);
   try {
@@ -56,8 +58,8 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     const parts = parsed(command, args.slice(listed.name.split(' ').length));
     const isHelped = parts.values['help'] !== undefined;
     const report = isHelped ? { text: help, json: { help } } : await run(command, parts, line);
-    if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
-    else if (report.text !== '') line.print(report.text);
+    if (isJson) line.printAsIs(JSON.stringify(report.json, undefined, 2));
+    else if (report.text !== '') (report.isAsIs ? line.printAsIs : line.print)(report.text);
     return report.ok === false ? (report.exitCode ?? 1) : 0;
   } catch (error) {
     const { servesUntilInterrupted = false } = command ?? {};
@@ -69,10 +71,42 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     );
     // A server prints each event on one line, the error that ends it included.
     const indent = servesUntilInterrupted ? 0 : 2;
-    if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, indent));
-    else line.printError(code === 'usage' ? `${message}\n\n${help}` : message);
+    if (isJson) line.printAsIs(JSON.stringify({ error: { code, message } }, undefined, indent));
+    else line.fail(message, code === 'usage' ? help : '');
     return exitCode;
   }
+}
+
+/** Prints for people: no control characters, and in a terminal wrapped lines and colors. */
+interface LineForPeople extends CommandLine {
+  /** Prints what a person or a program copies. */
+  readonly printAsIs: (text: string) => void;
+  /** Prints an error, with the help if it is not empty. */
+  readonly fail: (message: string, help: string) => void;
+}
+
+async function forPeople(given: CommandLine, isJson: boolean): Promise<LineForPeople> {
+  const { output, errors } = given.looks ?? {};
+  const isTerminal = output !== undefined || errors !== undefined;
+  const shown = isTerminal ? await import('./terminal-text.ts') : undefined;
+  const inLooks = (text: string, looks: TerminalLooks | undefined): string => {
+    const safe = textForPeople(text);
+    return looks === undefined ? safe : (shown?.shownInTerminal(safe, looks) ?? safe);
+  };
+  const printAsIs = (text: string): void => given.print(textForPeople(text));
+  return {
+    ...given,
+    print: isJson ? printAsIs : (text) => given.print(inLooks(text, output)),
+    printAsIs,
+    printError: (text) => given.printError(inLooks(text, errors)),
+    fail: (message, help) => {
+      const safe = textForPeople(message);
+      const plain = help === '' ? safe : `${safe}\n\n${help}`;
+      given.printError(
+        errors === undefined ? plain : (shown?.errorInTerminal(safe, help, errors) ?? plain),
+      );
+    },
+  };
 }
 
 function unknownCommand([first = '', second = '']: readonly string[]): string {

@@ -330,7 +330,7 @@ describe('mcp-saga keys with unusable keys', () => {
 
 describe('mcp-saga in a terminal', () => {
   const typed = async (...args: readonly string[]): Promise<string> => {
-    const { code, output } = await startInTerminal([...bin, ...args]).ended;
+    const { code, output } = await startInTerminal([...bin, ...args], { NO_COLOR: '1' }).ended;
     return `${normalized(output).replaceAll('\r', '')}→ ${code}`;
   };
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { runBundles } from '../../../test/support/bundle-for-node.ts';
-import { main } from '../src/main.ts';
+import { main, type CommandLine } from '../src/main.ts';
 
 /** Arguments of Node that run the command line, after `bundlePackages`. */
 export const bin: readonly string[] = [...runBundles, 'packages/cli/src/bin.ts'];
@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly input?: string;
   /** Ctrl-C. */
   readonly signal?: AbortSignal;
+  /** Terminals as the streams. */
+  readonly looks?: CommandLine['looks'];
   /** Gets each line of standard error. */
   readonly onNote?: (text: string) => void;
 }
@@ -25,7 +27,13 @@ export interface RunOptions {
 /** Runs the command line in this process, without a terminal. */
 export async function run(
   args: readonly string[],
-  { environment = {}, input = '', signal = new AbortController().signal, onNote }: RunOptions = {},
+  {
+    environment = {},
+    input = '',
+    signal = new AbortController().signal,
+    looks,
+    onNote,
+  }: RunOptions = {},
 ): Promise<Ran> {
   const printed: string[] = [];
   const errors: string[] = [];
@@ -35,6 +43,7 @@ export async function run(
     input: stdin,
     output: new PassThrough(),
     isInteractive: false,
+    ...(looks === undefined ? {} : { looks }),
     environment,
     signal,
     print: (text) => printed.push(text),

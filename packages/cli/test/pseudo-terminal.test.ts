@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => server.close(true));
 
 function inTerminal(...args: readonly string[]): Command {
-  return startInTerminal([...bin, ...args], { SAGA_KEYS: keys });
+  return startInTerminal([...bin, ...args], { SAGA_KEYS: keys, NO_COLOR: '1' });
 }
 
 function call(...args: readonly string[]): Command {
@@ -58,6 +58,13 @@ function call(...args: readonly string[]): Command {
 }
 
 describe('mcp-saga in a terminal', () => {
+  it('has colors, unless NO_COLOR is set', async () => {
+    const inColors = { SAGA_KEYS: keys, NO_COLOR: undefined, FORCE_COLOR: undefined };
+    const colored = await startInTerminal([...bin, 'keys', '--help'], inColors).ended;
+    expect(colored.output).toContain('\u001B[36m  keys new\u001B[39m');
+    expect((await inTerminal('keys', '--help').ended).output).not.toContain('\u001B[36m');
+  });
+
   it('new asks for the missing options, and creates the project', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-new-'));
     const command = inTerminal('new', '--name=invoices');

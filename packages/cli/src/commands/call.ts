@@ -56,7 +56,7 @@ export const call: Command = defineCommand({
       const given = { tool, way, arguments: args, texts, answer, keep: values.keep };
       try {
         const result = await callTool(client, given, io);
-        return { text: textOf(result), json: result, ok: result.isError !== true };
+        return { text: textOf(result), isAsIs: true, json: result, ok: result.isError !== true };
       } catch (error) {
         // A wait between requests ends with this code, too.
         if (io.signal.aborted && Object(error).code !== 'ABORT_ERR')

@@ -45,7 +45,11 @@ export const graph: Command = defineCommand({
     // The body of a generator is opaque, but a run can be drawn.
     const drawing = await (isMachine(drawn) ? chartOf(file, drawn) : runOf(drawn, input));
     const text = svg === true ? drawing.toSvg() : drawing.toMermaid();
-    return { text: text.trimEnd(), json: svg === true ? { svg: text } : { mermaid: text } };
+    return {
+      text: text.trimEnd(),
+      isAsIs: true,
+      json: svg === true ? { svg: text } : { mermaid: text },
+    };
   },
 });
 

@@ -15,7 +15,7 @@ export const newKey: Command = defineCommand({
   example: 'mcp-saga keys new k1',
   run: async (_values, [id = 'k1']) => {
     const key = newKeyOf(id);
-    return { text: key, json: { id, key } };
+    return { text: key, isAsIs: true, json: { id, key } };
   },
 });
 
@@ -70,7 +70,7 @@ export const rotateKeys: Command = defineCommand({
     io.note(
       `${ids.join(', ')}: the first key seals tokens, and each key opens them. ${phases[phase]}`,
     );
-    return { text, json: { phase: Number(phase), keys: text, ids } };
+    return { text, isAsIs: true, json: { phase: Number(phase), keys: text, ids } };
   },
 });
 

@@ -36,6 +36,7 @@ export const newProject: Command = defineCommand({
       userAgent: environment['npm_config_user_agent'],
     });
     if (created === undefined) throw new CliError('stopped', 'Stopped.');
-    return { text: lines.join('\n'), json: created };
+    // The next steps are commands to copy.
+    return { text: lines.join('\n'), isAsIs: true, json: created };
   },
 });

@@ -19,6 +19,11 @@ export interface CommandIo {
 export interface Report {
   /** For people. */
   readonly text: string;
+  /**
+   * `true` for text that is copied, such as a key or the result of a tool: a terminal shows it without
+   * wrapped lines and colors. @default false
+   */
+  readonly isAsIs?: boolean;
   /** For programs: printed instead with `--json`. */
   readonly json: object;
   /** `false` if the answer of the command is no: exit code 1. @default true */
