@@ -462,6 +462,19 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     expect(await started.ended).toMatchObject({ signal: 'SIGINT' });
   });
 
+  it('serves at PORT of its environment or of --env-file, unless --port is given', async () => {
+    vi.stubEnv('SAGA_KEYS', keys);
+    vi.stubEnv('PORT', undefined);
+    const refused = async (...args: readonly string[]): Promise<string> =>
+      (await run(['dev', fixture('sagas.ts'), ...args], { environment: { PORT: '65537' } })).errors;
+    expect(await refused()).toMatch(/^PORT 65537: expected a port/);
+    expect(await refused('--port=65538')).toMatch(/^--port 65538: expected a port/);
+    const file = join(newProject({ '.env': 'PORT=65539\n' }), '.env');
+    const fromFile = await run(['dev', fixture('sagas.ts'), '--env-file', file]);
+    expect(fromFile.errors).toMatch(/^PORT 65539: expected a port/);
+    vi.unstubAllEnvs();
+  });
+
   it('reports a file without sagas, and a port in use', async () => {
     // The command sets missing variables for the modules that it imports.
     vi.stubEnv('SAGA_KEYS', keys);

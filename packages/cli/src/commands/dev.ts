@@ -13,7 +13,7 @@ import { secured } from '../studio/answer-studio.ts';
 export const dev: Command = defineCommand({
   parameters: ['file'],
   options: {
-    port: { short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' },
+    port: { short: 'p', value: 'PORT', help: 'port of the server (default: $PORT, or 3000)' },
     ...keyOptions,
   },
   example: 'mcp-saga dev sagas.ts',
@@ -21,10 +21,10 @@ export const dev: Command = defineCommand({
   closesWithinMs: 1_000,
   servesUntilInterrupted: true,
   run: async (values, [file = ''], io) => {
-    const { port = '3000', json = false } = values;
-    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-      throw new CliError('usage', `--port ${port}: expected a port, such as 3000.`);
+    const { json = false } = values;
+    // `--env-file` may set PORT, too.
     const ownKeys = findKeys(values, io);
+    const port = portOf(values.port, io);
     const keys = ownKeys ?? generateKey('dev');
     process.env['NODE_ENV'] ??= 'development';
     process.env['SAGA_KEYS'] ??= keys;
@@ -44,6 +44,15 @@ export const dev: Command = defineCommand({
     throw new CliError('stopped', 'Stopped.');
   },
 });
+
+/** Returns the port of the option, of the variable PORT, or 3000. Throws `usage`. */
+function portOf(option: string | undefined, { environment }: CommandIo): string {
+  const variable = environment['PORT'] || process.env['PORT'] || undefined;
+  const port = option ?? variable ?? '3000';
+  if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return port;
+  const name = option === undefined ? 'PORT' : '--port';
+  throw new CliError('usage', `${name} ${port}: expected a port, such as 3000.`);
+}
 
 interface ServeOptions {
   readonly keys: string;
