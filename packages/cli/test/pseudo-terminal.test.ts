@@ -149,6 +149,42 @@ describe('mcp-saga call in a terminal', () => {
     },
   );
 
+  it('asks for a missing argument, and shows the option that gives it', async () => {
+    const command = call('refund', '--yes');
+    await command.printed(/The tool 'refund' needs amount\.[^]*◆ {2}amount/);
+    command.stdin.write(`x${enter}`);
+    await command.printed(/Not a number/);
+    command.stdin.write('\u00158\r');
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/Given: --arg amount=8\s[^]*refunded 8/),
+    });
+  });
+
+  it('calls nothing if the person leaves the form of the arguments', async () => {
+    const command = call('refund', '--yes');
+    await command.printed(/◆ {2}amount/);
+    command.stdin.write('\u001B');
+    const { code, output } = await command.ended;
+    expect(code).toBe(130);
+    expect(output).not.toContain('refunded');
+  });
+
+  it.each([
+    ['continues the saga in the file', enter, 'refunded 9'],
+    ['starts a new saga', `\u001B[B${enter}`, 'refunded 8'],
+  ])('%s of --keep, as the person chooses, if the arguments differ', async (_, chosen, result) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
+    const first = call('refund', '--arg=amount=9', `--keep=${file}`);
+    await first.printed(/◆ {2}sure/);
+    first.stdin.write('\u0003');
+    await first.ended;
+    const second = call('refund', '--arg=amount=8', '--yes', `--keep=${file}`);
+    await second.printed(/has other arguments[^]*Start a new saga with \{"amount":8\}/);
+    second.stdin.write(chosen);
+    expect(await second.ended).toMatchObject({ code: 0, output: expect.stringContaining(result) });
+  });
+
   it('shows the person who plays the model what the saga asks', async () => {
     const command = call('advise', '--arg=amount=9');
     await command.printed(

@@ -102,6 +102,31 @@ describe('mcp-saga call --keep', () => {
     expect(await call('refund', '--yes')).toMatchObject({ code: 0, printed: 'refunded 9' });
   });
 
+  it('continues with the same arguments, or with none', async () => {
+    await call('refund', '--arg=amount=9');
+    const again = await call('refund', '--arg=amount=9');
+    expect(again.errors).toContain(`continues the saga in ${file}`);
+    expect(await call('refund', '--yes')).toMatchObject({ code: 0, printed: 'refunded 9' });
+  });
+
+  it('starts anew with other arguments, and keeps the saga in another file', async () => {
+    await call('refund', '--arg=amount=9');
+    await call('refund', '--arg=amount=8');
+    const { code, printed, errors } = await call('refund', '--arg=amount=7', '--yes');
+    expect({ code, printed }).toEqual({ code: 0, printed: 'refunded 7' });
+    expect(errors).toContain(`The saga in ${file} has other arguments: it is kept in ${file}.2.`);
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+    const first = await call('refund', '--yes', '--keep', `${file}.1`);
+    expect(first).toMatchObject({ code: 0, printed: 'refunded 9' });
+  });
+
+  it('refuses the saga of another tool, whatever the arguments are', async () => {
+    await call('refund', '--arg=amount=9');
+    const other = await call('pay', '--arg=amount=7');
+    expect(other).toMatchObject({ code: 2, errors: expect.stringContaining("a saga of 'refund'") });
+    expect(await call('refund', '--yes')).toMatchObject({ code: 0, printed: 'refunded 9' });
+  });
+
   it('starts nothing if the file cannot be written', async () => {
     const folder = dirname(file);
     started = 0;

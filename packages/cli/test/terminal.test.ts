@@ -2,7 +2,9 @@ import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import type { SagaStep } from '@mcp-saga/client';
 import { describe, expect, it } from 'vitest';
+import type { Tool } from '@modelcontextprotocol/client';
 import { answering } from '../src/calling/answer.ts';
+import { askArguments } from '../src/calling/ask-arguments.ts';
 import type { CommandIo } from '../src/model/command.ts';
 import { askForm, type FormContent } from '../src/terminal/form.ts';
 import { askPerson } from '../src/terminal/person.ts';
@@ -52,6 +54,51 @@ const step = (schema: FormSchema) =>
 
 const fill = async (schema: FormSchema, ...typed: readonly string[]): Promise<FormContent> =>
   await askForm(schema, typing(...typed).terminal);
+
+describe('missing arguments of a tool', () => {
+  const ask = async (properties: object, ...typed: readonly string[]) => {
+    const { terminal, shown } = typing(...typed);
+    const notes: string[] = [];
+    const io = { ...terminal, note: (text: string) => notes.push(text) } as unknown as CommandIo;
+    const inputSchema = { type: 'object', properties } as Tool['inputSchema'];
+    const given = await askArguments({ name: 't', inputSchema }, Object.keys(properties), io);
+    return { given, notes, shown: shown() };
+  };
+
+  it('are asked for in fields of their types, and noted as options', async () => {
+    const { given, notes } = await ask(
+      {
+        count: { type: 'integer' },
+        size: { type: 'string', enum: ['small', 'large'] },
+        id: { type: 'string', format: 'uuid' },
+        name: { type: 'string' },
+      },
+      `2${enter}`,
+      `${down}${enter}`,
+      `9${enter}`,
+      `it's me${enter}`,
+    );
+    expect(given).toEqual({ count: 2, size: 'large', id: '9', name: "it's me" });
+    expect(notes.at(-1)).toBe(
+      "Given: --arg count=2 --arg size=large --arg id=9 --arg 'name=it'\\''s me'",
+    );
+  });
+
+  it('are asked for as JSON if no field of a form fits', async () => {
+    const { given, shown } = await ask(
+      { where: { type: 'object', description: 'Address' }, note: { type: ['string', 'null'] } },
+      `{"city":"Bonn"}${enter}`,
+      `12${enter}`,
+    );
+    expect(given).toEqual({ where: { city: 'Bonn' }, note: '12' });
+    expect(shown).toContain('where: Address, JSON');
+  });
+
+  it('are shown without characters that nobody sees', async () => {
+    const { shown } = await ask({ a: { type: 'string', description: 'x\u202Ey' } }, `1${enter}`);
+    expect(shown).toContain(String.raw`x\u202ey`);
+  });
+});
 
 describe('answers from options', () => {
   it('are used by any of the questions that a tool call shows under one name', async () => {

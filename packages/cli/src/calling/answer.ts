@@ -1,12 +1,12 @@
 import type { CompletedStep, ElicitationParams, FormField, SagaStep } from '@mcp-saga/client';
 import { isRecord } from '@mcp-saga/core/program';
-import { textForPeople } from '@mcp-saga/core/shared';
 import type { CommandIo } from '../model/command.ts';
 import { fitted, toValue } from '../input/assignments.ts';
 import { CliError } from '../model/errors.ts';
 import { choicesOf } from '../terminal/field-choices.ts';
 import type { FormContent } from '../terminal/form.ts';
 import { askPerson, notSampled, sampled, type Answering } from '../terminal/person.ts';
+import { forReading } from './for-reading.ts';
 
 /** Answers of the command line. */
 export interface GivenAnswers {
@@ -72,20 +72,9 @@ function unusedOf(
   return `No question for ${unused.join(', ')}. Asked: ${questions.join(', ') || 'nothing'}.`;
 }
 
-/** Members of a step that a person reads. All other members are values, which stay as they are. */
-const readMembers: readonly string[] = ['message', 'title', 'description', 'text'];
-
-/**
- * Returns a step for a person: characters that nobody sees are shown as escapes, and the given
- * answers are the defaults of the fields. A default of the server with such characters is dropped,
- * because the person would confirm a value that is not the one on the screen.
- */
+/** Returns a step for a person, in which the given answers are the defaults of the fields. */
 function shown(step: SagaStep, { answers }: GivenAnswers): SagaStep {
-  const safe = JSON.parse(JSON.stringify(step), (name, value: unknown) => {
-    if (typeof value !== 'string') return value;
-    if (readMembers.includes(name)) return textForPeople(value);
-    return name === 'default' && textForPeople(value) !== value ? undefined : value;
-  }) as SagaStep;
+  const safe = forReading(step);
   if (safe.type === 'elicitation' && safe.params.mode !== 'url')
     for (const [name, field] of Object.entries(safe.params.requestedSchema.properties))
       if (answers.has(name))

@@ -1,13 +1,15 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { isRecord } from '@mcp-saga/core/program';
 import { didYouMean, nearestName } from '@mcp-saga/core/shared';
 import { SAGA_EXTENSION as sagaExtension, startSaga, SuspendedSaga } from '@mcp-saga/client';
 import type { CallToolResult, ClientTurn, SagaStep } from '@mcp-saga/client';
 import type { Client, Progress, Tool } from '@modelcontextprotocol/client';
-import { fitted, toValue } from '../input/assignments.ts';
+import { fitted } from '../input/assignments.ts';
 import type { CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import type { Answering } from '../terminal/person.ts';
 import { answerRequests } from './answer-requests.ts';
+import { askArguments, missingArguments } from './ask-arguments.ts';
+import { dropSaga, sagaToContinue, storeSaga } from './kept-saga.ts';
 import { acceptTasks, followTask, tasksExtension, unhurried, waited } from './follow-task.ts';
 
 /**
@@ -61,11 +63,22 @@ export async function callTool(
     name,
     fitted(tool.inputSchema.properties?.[name], text),
   ]);
-  const call = { ...given, arguments: { ...given.arguments, ...Object.fromEntries(read) } };
-  for (const text of argumentAdvice(call)) io.note(text);
-  if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
-  if (call.keep !== undefined)
+  const args = { ...given.arguments, ...Object.fromEntries(read) };
+  if (given.keep !== undefined && way !== 'saga-methods')
     throw new CliError('usage', '--keep needs the saga methods of the server.');
+  const kept =
+    given.keep === undefined
+      ? undefined
+      : await sagaToContinue(given.keep, { tool, arguments: args }, io);
+  // A stored saga has its arguments.
+  const missing = kept === undefined ? missingArguments(tool, args) : [];
+  const isAsked = io.isInteractive && missing.length > 0;
+  const asked = isAsked ? await askArguments(tool, missing, io) : {};
+  const call = { ...given, arguments: { ...args, ...asked } };
+  if (missing.length > 0 && !isAsked)
+    io.note(`The tool '${tool.name}' needs ${missing.map((each) => `--arg ${each}=…`).join(' ')}.`);
+  for (const text of argumentAdvice(call)) io.note(text);
+  if (way === 'saga-methods') return await callBySagaMethods(client, { ...call, kept }, io);
   if (way !== 'tasks') return await callByTool(client, call, io);
   if (!offersTasks(client))
     throw new CliError('usage', '--as tasks: the server has no tasks, which need MCP 2026-07-28.');
@@ -90,16 +103,10 @@ function lacking(sentence: string, name: string, known: readonly string[]): stri
   return `${sentence} '${name}'.${didYouMean(nearestName(name, known))} It has: ${known.join(', ') || 'none'}.`;
 }
 
-/**
- * Advice for arguments that the schema requires, or does not name. The server decides about them.
- */
-function* argumentAdvice({ tool, arguments: given, keep = '' }: ToolCall): Generator<string> {
+/** Advice for arguments that the schema does not name. The server decides about them. */
+function* argumentAdvice({ tool, arguments: given }: ToolCall): Generator<string> {
   const { name, inputSchema } = tool;
-  const { properties = {}, required = [], additionalProperties, patternProperties } = inputSchema;
-  const missing = required.filter((argument) => !Object.hasOwn(given, argument));
-  // A stored saga has its arguments.
-  if (missing.length > 0 && !existsSync(keep))
-    yield `The tool '${name}' needs ${missing.map((argument) => `--arg ${argument}=…`).join(' ')}.`;
+  const { properties = {}, additionalProperties, patternProperties } = inputSchema;
   if (Boolean(additionalProperties) || patternProperties !== undefined) return;
   // Clients without forms resume by these arguments.
   const added = Object.hasOwn(properties, 'resumeToken') ? ['resumeToken', 'answers'] : [];
@@ -118,24 +125,21 @@ function showProgress(note: CommandIo['note'], { progress, total, message = '' }
 
 async function callBySagaMethods(
   client: Client,
-  call: ToolCall,
+  call: ToolCall & { readonly kept: unknown },
   io: CommandIo,
 ): Promise<CallToolResult> {
-  const { tool, arguments: args, answer, keep } = call;
+  const { tool, arguments: args, answer, keep, kept } = call;
   const { note, signal } = io;
   const onprogress = (progress: Progress): void => showProgress(note, progress);
   const options = { signal, requestOptions: { ...unhurried, onprogress } };
-  const kept = keep === undefined ? '' : readKept(keep);
-  if (kept !== '') note(`continues the saga in ${keep}`);
+  const own = isRecord(kept) && isRecord(kept['arguments']) ? kept['arguments'] : args;
   const store = (saga: SuspendedSaga): void => {
-    if (keep === undefined) return;
-    // Never half a file.
-    writeFileSync(`${keep}~`, JSON.stringify(saga), { mode: 0o600 });
-    renameSync(`${keep}~`, keep);
+    if (keep !== undefined) storeSaga(keep, saga, own);
   };
-  let turn: ClientTurn = kept
-    ? { status: 'suspended', saga: SuspendedSaga.from(client, toValue(kept)) }
-    : await startSaga(client, { name: tool.name, arguments: args }, options);
+  let turn: ClientTurn =
+    kept !== undefined
+      ? { status: 'suspended', saga: SuspendedSaga.from(client, kept) }
+      : await startSaga(client, { name: tool.name, arguments: args }, options);
   while (turn.status === 'suspended') {
     let saga: SuspendedSaga = turn.saga;
     if (saga.name !== tool.name)
@@ -158,22 +162,8 @@ async function callBySagaMethods(
     }
     turn = await saga.resume([], options);
   }
-  if (keep !== undefined) rmSync(keep, { force: true });
+  if (keep !== undefined) dropSaga(keep);
   return turn.result;
-}
-
-/**
- * Reads the saga of a file, which is empty without a saga. Throws `no_file` if the file cannot be
- * written.
- */
-function readKept(file: string): string {
-  try {
-    const text = readFileSync(file, { encoding: 'utf8', flag: 'a+' });
-    if (text === '') rmSync(file);
-    return text;
-  } catch (cause) {
-    throw new CliError('no_file', `--keep ${file}: the command cannot write the file.`, { cause });
-  }
 }
 
 /**
