@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { didYouMean, nearestName, textForPeople } from '@mcp-saga/core/shared';
-import { commandIn, commands } from './commands/commands.ts';
+import { commandIn, commands, commonOptions } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
 import { ownVersion } from './input/own-package.ts';
 import type { TerminalLooks } from './terminal-text.ts';
-import { commonOptions, usage, usageOf } from './usage.ts';
+import { usage, usageOf } from './usage.ts';
 
 /** Input and output of the command line. */
 export interface CommandLine extends Omit<CommandIo, 'note'> {

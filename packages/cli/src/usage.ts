@@ -1,11 +1,5 @@
-import type { Command, CommandOption, CommandOptions, ListedCommand } from './model/command.ts';
-import { commands } from './commands/commands.ts';
-
-/** Options of every command. */
-export const commonOptions: CommandOptions = {
-  json: { help: 'prints the result as JSON' },
-  help: { short: 'h', help: 'shows this text' },
-};
+import type { Command, CommandOption, ListedCommand } from './model/command.ts';
+import { commands, commonOptions } from './commands/commands.ts';
 
 /** Returns the help of the command line. */
 export function usage(): string {

@@ -1,4 +1,10 @@
-import type { Command, ListedCommand } from '../model/command.ts';
+import type { Command, CommandOptions, ListedCommand } from '../model/command.ts';
+
+/** Options of every command. */
+export const commonOptions: CommandOptions = {
+  json: { help: 'prints the result as JSON' },
+  help: { short: 'h', help: 'shows this text' },
+};
 
 /**
  * All commands, in the order of the help. Only the command that runs is loaded, with the packages
@@ -65,6 +71,11 @@ export const commands: readonly ListedCommand[] = [
     name: 'graph',
     summary: 'draws a machine, or one run of a saga, as Mermaid or SVG',
     load: async () => (await import('./graph.ts')).graph,
+  },
+  {
+    name: 'completion',
+    summary: 'prints a script with which bash, zsh, or fish completes commands and options',
+    load: async () => (await import('./completion.ts')).completion,
   },
 ];
 
