@@ -7,13 +7,13 @@ export type { Answering };
 export const answerByScript: Answering = async ({ type, stepId }) => {
   switch (type) {
     case 'elicitation':
-      return { stepId, result: { action: 'accept', content: { target: 'production' } } };
+      return { stepId, result: { action: 'accept', content: { amount: 15 } } };
     case 'sampling':
       return {
         stepId,
         result: {
           role: 'assistant',
-          content: { type: 'text', text: 'Yes, all systems are green.' },
+          content: { type: 'text', text: 'Yes, a week is too long.' },
           model: 'client-side-llm-v2',
         },
       };

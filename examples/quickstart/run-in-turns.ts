@@ -28,7 +28,7 @@ export async function runInTurns({ answer, show, signal }: RunOptions): Promise<
     show.servers([a, b]);
     const clients = { a: await connect(a.url), b: await connect(b.url) };
 
-    const call = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
+    const call = { name: 'refund', arguments: { order: '1042' } };
     show.calling(a, call);
     let turn = await startSaga(clients.a, call, { signal });
     show.served(await reports.next(), turn);

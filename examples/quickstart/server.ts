@@ -1,11 +1,12 @@
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
+import { refund } from './refund.ts';
 import { complexTool } from './saga.ts';
 
 const sagas = serveSagas({
   name: 'quickstart',
   version: '1.0.0',
-  sagas: [complexTool],
+  sagas: [refund, complexTool],
   // `pnpm start` reads these lines to show the steps of each process.
   hooks: {
     onStep: ({ kind, path, type }) => {

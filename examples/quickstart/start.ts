@@ -43,7 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
   const byScript = options.yes || !input.isTTY || !output.isTTY;
   const answer = byScript
     ? show.scripted(answerByScript)
-    : askPerson({ input, output, signal }, 'Yes, all systems are green.');
+    : askPerson({ input, output, signal }, 'Yes, a week is too long.');
   try {
     let isRefused = false;
     const watched: Answering = async (step) => {

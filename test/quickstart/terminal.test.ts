@@ -14,11 +14,11 @@ const down = '\u001B[B';
 const controlC = '\u0003';
 const controlD = '\u0004';
 
-/** Starts a run, and waits for the question about the deployment target. */
+/** Starts a run, and waits for the question about the amount. */
 async function asked(): Promise<{ command: Command; pids: readonly number[] }> {
   const command = startInTerminal([...runBundles, 'examples/quickstart/start.ts']);
   const pids = await serversOf(command);
-  await command.printed(/◆ {2}target/);
+  await command.printed(/◆ {2}amount/);
   expect(pids.filter(isRunning)).toStrictEqual(pids);
   return { command, pids };
 }
@@ -26,25 +26,23 @@ async function asked(): Promise<{ command: Command; pids: readonly number[] }> {
 describe.concurrent('pnpm start in a terminal', () => {
   it('asks the user, who also answers for the model', async () => {
     const { command, pids } = await asked();
-    command.stdin.write(`staging${enter}`);
-    await command.printed(/target: staging[^]*Send this\?/);
+    command.stdin.write(`12${enter}`);
+    await command.printed(/amount: 12[^]*Send this\?/);
     command.stdin.write('y');
     await command.printed(/◆ {2}You play the client's model/);
-    expect(command.output).toContain("Is deploying to 'staging' safe right now?");
+    expect(command.output).toContain('Is a refund of 12 of 20 EUR fair?');
     command.stdin.write(enter);
 
     const { code, output } = await command.ended;
-    expect(stripVTControlCharacters(output)).toMatch(
-      /Deployment to staging initiated successfully based on confirmation\.\s*$/,
-    );
+    expect(stripVTControlCharacters(output)).toMatch(/Refunded 12 EUR of order 1042 to Ada\.\s*$/);
     expect(code).toBe(0);
     await expectGone(pids);
   });
 
   it('accepts a negative answer of the model', async () => {
     const { command } = await asked();
-    command.stdin.write(`staging${enter}`);
-    await command.printed(/target: staging[^]*Send this\?/);
+    command.stdin.write(`12${enter}`);
+    await command.printed(/amount: 12[^]*Send this\?/);
     command.stdin.write('y');
     await command.printed(/◆ {2}You play the client's model/);
     const clearLine = '\u0015';
@@ -52,7 +50,7 @@ describe.concurrent('pnpm start in a terminal', () => {
 
     expect(await command.ended).toMatchObject({
       code: 0,
-      output: expect.stringContaining('Not deployed to staging: the model did not say yes.'),
+      output: expect.stringContaining('Nothing refunded to Ada: the model did not say yes.'),
     });
   });
 
@@ -71,8 +69,8 @@ describe.concurrent('pnpm start in a terminal', () => {
 
   it('accepts a decline, a model rejection, or a later answer for the model', async () => {
     const { command } = await asked();
-    command.stdin.write(`staging${enter}`);
-    await command.printed(/target: staging[^]*Send this\?/);
+    command.stdin.write(`12${enter}`);
+    await command.printed(/amount: 12[^]*Send this\?/);
     command.stdin.write('y');
     await command.printed(/◆ {2}You play the client's model/);
     command.stdin.write(escape);
@@ -85,7 +83,7 @@ describe.concurrent('pnpm start in a terminal', () => {
 
     expect(await command.ended).toMatchObject({
       code: 0,
-      output: expect.stringContaining('step-sampling-B'),
+      output: expect.stringContaining('review'),
     });
   });
 
@@ -107,7 +105,7 @@ describe.concurrent('pnpm start in a terminal', () => {
     { signal: 'SIGINT', status: 130, said: /Stopped/ },
     { signal: 'SIGTERM', status: 143, said: /Stopped/ },
     // A closed terminal shows no output.
-    { signal: 'SIGHUP', status: 129, said: /target/ },
+    { signal: 'SIGHUP', status: 129, said: /amount/ },
   ] as const)(
     'leaves no process running after $signal to its process group',
     async ({ signal, status, said }) => {
