@@ -79,7 +79,7 @@ describe('the Dockerfile of the page', () => {
   });
 
   it('runs programs of Node, of the system, and of the template', () => {
-    const { devDependencies = {} } = newManifest('node', 'typescript', 'invoices');
+    const { devDependencies = {} } = newManifest('node', 'typescript', 'invoices', new Map());
     expect(of(build, 'RUN').map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
       'npm ci',
       'npx tsc',
