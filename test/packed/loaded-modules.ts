@@ -19,7 +19,7 @@ const own = ['@mcp-saga/core', '@mcp-saga/seal', '@mcp-saga/server'];
  * that a host on Node loads no jose, and the help of the command line loads no SDK.
  */
 export const mostLoaded: Readonly<Record<string, LoadedModules>> = {
-  '@mcp-saga/core': { modules: 3, bytes: 305_000, packages: ['@mcp-saga/core'] },
+  '@mcp-saga/core': { modules: 3, bytes: 121_000, packages: ['@mcp-saga/core'] },
   '@mcp-saga/seal': { modules: 1, bytes: 48_500, packages: ['@mcp-saga/seal'] },
   '@mcp-saga/server': { modules: 8, bytes: 770_000, packages: own },
   '@mcp-saga/server/serve': { modules: 9, bytes: 790_000, packages: own },
@@ -34,7 +34,7 @@ export const mostLoaded: Readonly<Record<string, LoadedModules>> = {
     bytes: 640_000,
     packages: ['@mcp-saga/core', '@mcp-saga/xstate', 'xstate'],
   },
-  'mcp-saga --help': { modules: 9, bytes: 31_500, packages: ['@mcp-saga/core', 'mcp-saga'] },
+  'mcp-saga --help': { modules: 9, bytes: 33_500, packages: ['@mcp-saga/core', 'mcp-saga'] },
 };
 
 /**

@@ -1,7 +1,7 @@
 import { callSaga } from '@mcp-saga/client';
 import { durableObjectStore } from '@mcp-saga/cloudflare';
 import { sample } from '@mcp-saga/core';
-import { generatorProgram } from '@mcp-saga/core/program';
+import { generatorEngine } from '@mcp-saga/core/program';
 import eslintPlugin = require('@mcp-saga/eslint-plugin');
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { qstashQueue } from '@mcp-saga/queues';
@@ -28,7 +28,7 @@ const others = [
   callSaga,
   durableObjectStore,
   sample,
-  generatorProgram,
+  generatorEngine,
   openTelemetry,
   qstashQueue,
   redisStore,
