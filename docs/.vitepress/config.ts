@@ -7,6 +7,7 @@ import { mermaidFences } from './mermaid-fences.ts';
 import { linkTo, readPages, sidebar } from './pages.ts';
 import { playgroundLinks } from './playground-links.ts';
 import { repositoryLinks } from './repository-links.ts';
+import { searchOptions } from './search.ts';
 import { slugify } from './slug.ts';
 
 const title = 'mcp-saga';
@@ -27,6 +28,8 @@ export default defineConfig({
   title,
   description,
   lang: 'en-US',
+  // Locales without a label add no menu of languages. The declarations are one for the search alone.
+  locales: { root: { label: '' }, api: { label: '' } },
   lastUpdated: false,
   metaChunk: true,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
@@ -52,7 +55,8 @@ export default defineConfig({
     ],
     sidebar: sidebar(),
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search: { provider: 'local', options: searchOptions() },
+    logoLink: '/',
   },
   buildEnd: async ({ outDir }) => {
     await writeForModels(outDir, title, description);

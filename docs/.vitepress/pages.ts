@@ -35,6 +35,8 @@ export interface Page {
   readonly title: string;
   /** One sentence for search engines and `llms.txt`; empty if the page has none. */
   readonly description: string;
+  /** What readers type to find the page, beside the words of its title. */
+  readonly aliases: readonly string[];
   /** Position in the sidebar of its folder; pages without `order` follow in alphabetical order. */
   readonly order: number;
   /** Markdown without the front matter. */
@@ -72,6 +74,10 @@ function readPage(file: string): Page {
     path: relative(docs, file).split(sep).join('/'),
     title: field('title') ?? /^# (.+)$/m.exec(text)?.[1] ?? basename(file, '.md'),
     description: field('description') ?? '',
+    aliases: (/^aliases: *\[(.*)\] *$/m.exec(frontMatter)?.[1] ?? '')
+      .split(',')
+      .map((alias) => alias.trim())
+      .filter((alias) => alias !== ''),
     order: Number(field('order') ?? Number.POSITIVE_INFINITY),
     text,
   };

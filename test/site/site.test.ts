@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listed } from '../../packages/studio/examples/listed.ts';
 import { executablePath, openBrowser, type OpenedBrowser } from './browser.ts';
 import { buildSite } from './build-site.ts';
+import { pageOf } from './queries.ts';
 import { serveSite } from './serve-site.ts';
 import { axeFiles, runAxe, visitPage, type Visit } from './visit-page.ts';
 
@@ -137,6 +138,38 @@ describe.skipIf(isSkipped)(
       await page.locator('h1', { hasText: 'What a fleet needs' }).waitFor();
       await page.close();
     });
+
+    it.each(Object.entries(pageOf))(
+      'finds the page for the query "%s" first: %s',
+      async (query, expected) => {
+        const [first] = await search('/', query);
+        expect(first).toBe(expected);
+      },
+    );
+
+    it('finds declarations on the pages of the API, and only there', async () => {
+      const isOfApi = (link: string): boolean => link.startsWith('/api/');
+      const onApiPages = await search('/api/', 'createSagaHost');
+      expect(onApiPages.filter((link) => !isOfApi(link))).toEqual([]);
+      const onOthers = await search('/start/', 'createSagaHost');
+      expect(onOthers.filter(isOfApi)).toEqual([]);
+    });
+
+    /** Types a query into the search box of a page. Returns the pages of the results. */
+    async function search(path: string, query: string): Promise<readonly string[]> {
+      const page = await browser.newPage();
+      await page.goto(site.origin + path);
+      await page.locator('.VPNavBarSearch button').first().click();
+      // The query comes at once, so there are no results of its first letters.
+      await page.locator('#localsearch-input').fill(query);
+      const results = page.locator('.VPLocalSearchBox a.result');
+      await results.first().waitFor();
+      const links = await results.evaluateAll((all) =>
+        all.map((link) => new URL((link as HTMLAnchorElement).href).pathname),
+      );
+      await page.close();
+      return links.map((link) => link.replace(/(?:index)?\.html$/, ''));
+    }
 
     it('finds a page on a phone, in a search dialog without accessibility violations, light and dark', async () => {
       const page = await browser.newPage();

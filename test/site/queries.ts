@@ -1,0 +1,21 @@
+/** What people type, and the page that answers it. */
+export const pageOf: Readonly<Record<string, string>> = {
+  retry: '/reference/retries',
+  timeout: '/reference/retries',
+  webhook: '/guides/webhooks',
+  postgres: '/operate/stores',
+  approval: '/guides/approvals',
+  'human in the loop': '/guides/human-in-the-loop',
+  'rate limit': '/operate/limits',
+  idempotency: '/guides/payments',
+  'token too large': '/reference/errors',
+  docker: '/operate/docker',
+  logging: '/operate/logging',
+  security: '/reference/security',
+  'next.js': '/operate/vercel',
+  'choose from a list': '/guides/choose-from-a-list',
+  'long loop': '/guides/long-loops',
+  'resume after restart': '/guides/client',
+  cancel: '/guides/client',
+  'stuck saga': '/operate/logging',
+};
