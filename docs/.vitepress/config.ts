@@ -1,9 +1,9 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig, type DefaultTheme } from 'vitepress';
+import { diagramFences } from './diagram-fences.ts';
 import { writeForModels } from './llms.ts';
 import { highlightOnce } from './highlight-once.ts';
-import { mermaidFences } from './mermaid-fences.ts';
 import { linkTo, readPages, sidebar } from './pages.ts';
 import { playgroundLinks } from './playground-links.ts';
 import { repositoryLinks } from './repository-links.ts';
@@ -41,7 +41,7 @@ export default defineConfig({
     config: (md) => {
       md.use(highlightOnce);
       md.use(repositoryLinks);
-      md.use(mermaidFences);
+      md.use(diagramFences);
       md.use(playgroundLinks);
     },
   },

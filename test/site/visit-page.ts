@@ -76,7 +76,6 @@ export async function visitPage(
     await page.setViewportSize(desktop);
     await page.goto(origin + path, { waitUntil: 'load' });
     await page.locator('#app *').first().waitFor({ state: 'attached' });
-    await page.waitForFunction(() => !document.querySelector('figure.mermaid > pre'));
     await page.addStyleTag({
       content: '* { transition: none !important; animation: none !important }',
     });
