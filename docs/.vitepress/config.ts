@@ -4,11 +4,14 @@ import { defineConfig, type DefaultTheme } from 'vitepress';
 import { diagramFences } from './diagram-fences.ts';
 import { writeForModels } from './llms.ts';
 import { highlightOnce } from './highlight-once.ts';
+import { repositoryAddress, siteAddress, version } from './manifest.ts';
 import { linkTo, readPages, sidebar } from './pages.ts';
 import { playgroundLinks } from './playground-links.ts';
 import { repositoryLinks } from './repository-links.ts';
 import { searchOptions } from './search.ts';
 import { slugify } from './slug.ts';
+import { socialTags } from './social-tags.ts';
+import { withoutUnusedStyles } from './unused-styles.ts';
 
 const title = 'mcp-saga';
 const description =
@@ -57,6 +60,25 @@ export default defineConfig({
     outline: { level: [2, 3] },
     search: { provider: 'local', options: searchOptions() },
     logoLink: '/',
+    ...(repositoryAddress === undefined
+      ? {}
+      : {
+          socialLinks: [{ icon: 'github', link: repositoryAddress }],
+          editLink: { pattern: `${repositoryAddress}/edit/main/docs/:path` },
+        }),
+  },
+  ...(siteAddress === undefined ? {} : { sitemap: { hostname: siteAddress } }),
+  transformPageData(page) {
+    // The pages of the API are generated.
+    if (page.relativePath.startsWith('api/')) page.frontmatter['editLink'] = false;
+  },
+  transformHead: ({ page, title: pageTitle, description: summary }) =>
+    socialTags({ page, title: pageTitle, summary }, siteAddress),
+  // Links in view are not loaded ahead: a reader follows one of them at most.
+  router: { prefetchLinks: false },
+  vite: {
+    define: { packageVersion: JSON.stringify(version) },
+    plugins: [withoutUnusedStyles()],
   },
   buildEnd: async ({ outDir }) => {
     await writeForModels(outDir, title, description);

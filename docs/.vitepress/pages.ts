@@ -48,6 +48,8 @@ export interface SidebarItem {
   readonly text: string;
   readonly link?: string;
   readonly items?: SidebarItem[];
+  /** Closed until its reader opens it, or visits a page in it. Undefined: it cannot be closed. */
+  readonly collapsed?: boolean;
 }
 
 /**
@@ -96,9 +98,10 @@ export function sidebar(): Record<string, SidebarItem[]> {
   return Object.fromEntries(
     Object.entries(sidebars).map(([path, folders]) => [
       path,
-      folders.flatMap((folder) => {
+      folders.flatMap((folder, index) => {
         const items = group(folder, readPages(folder));
-        return items.length === 0 ? [] : [{ text: headings[folder], items }];
+        if (items.length === 0) return [];
+        return [{ text: headings[folder], items, collapsed: index > 0 }];
       }),
     ]),
   );
@@ -141,4 +144,10 @@ function group(folder: string, pages: readonly Page[]): SidebarItem[] {
 /** The link of a page on the site: `start/index.md` is at `/start/`. */
 export function linkTo(path: string): string {
   return `/${path.replace(/(?:(^|\/)index)?\.md$/, '$1')}`;
+}
+
+/** The address of a page on the site: `operate/fleet.md` is at `/operate/fleet.html`. */
+export function addressOf(path: string): string {
+  const link = linkTo(path);
+  return link.endsWith('/') ? link : `${link}.html`;
 }

@@ -1,22 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
+import { repositoryAddress, root } from './manifest.ts';
 import { docs } from './pages.ts';
-
-const root = join(docs, '..');
 
 /**
  * The address of a file in the repository, for the public; undefined while `package.json` has no
  * `repository`.
  */
 function publicAddress(file: string): string | undefined {
-  const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    repository?: string | { url?: string };
-  };
-  const url = typeof repository === 'string' ? repository : repository?.url;
-  if (url === undefined || url === '') return undefined;
-  const base = url.replace(/^git\+/, '').replace(/\.git$/, '');
-  return `${base}/blob/main/${relative(root, file).split(sep).join('/')}`;
+  if (repositoryAddress === undefined) return undefined;
+  return `${repositoryAddress}/blob/main/${relative(root, file).split(sep).join('/')}`;
 }
 
 /**

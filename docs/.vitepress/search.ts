@@ -1,5 +1,5 @@
 import type { DefaultTheme } from 'vitepress';
-import { linkTo, readPages } from './pages.ts';
+import { addressOf, readPages } from './pages.ts';
 
 /**
  * Makes the options of the search, which indexes each section of a page. A page is also found by
@@ -46,10 +46,4 @@ interface Section {
   /** Headings above the section. */
   readonly titles: readonly string[];
   readonly text: string;
-}
-
-/** Address of a page on the site, as the index names it: `/operate/fleet.html`. */
-function addressOf(path: string): string {
-  const link = linkTo(path);
-  return link.endsWith('/') ? link : `${link}.html`;
 }

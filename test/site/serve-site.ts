@@ -33,7 +33,10 @@ export async function serveSite(
           .setHeader('cache-control', isKept ? 'max-age=3600, immutable' : 'no-cache')
           .setHeader('content-type', types[extname(file)] ?? 'application/octet-stream')
           .end(body),
-      () => response.writeHead(404).end(),
+      async () => {
+        const body = await readFile(join(folder, '404.html')).catch(() => '');
+        response.writeHead(404, { 'content-type': 'text/html; charset=utf-8' }).end(body);
+      },
     );
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listed } from '../../packages/studio/examples/listed.ts';
 import { executablePath, openBrowser, type OpenedBrowser } from './browser.ts';
@@ -80,6 +80,10 @@ describe.skipIf(isSkipped)(
       expect(problems(({ overflows }) => overflows)).toEqual([]);
     });
 
+    it('shows no text below 14 px', () => {
+      expect(problems(({ smallTexts }) => smallTexts)).toEqual([]);
+    });
+
     it('has no accessibility violation that axe reports, light and dark', () => {
       expect(problems(({ violations }) => violations)).toEqual([]);
     });
@@ -136,6 +140,87 @@ describe.skipIf(isSkipped)(
       await page.locator('.VPLocalSearchBox .result[href*="/operate/fleet"]').first().click();
       await page.waitForURL('**/operate/fleet.html*');
       await page.locator('h1', { hasText: 'What a fleet needs' }).waitFor();
+      await page.close();
+    });
+
+    it('draws its diagrams without a library, with labels that do not overlap', async () => {
+      expect(readdirSync(dist, { recursive: true, encoding: 'utf8' }).join('\n')).not.toMatch(
+        /mermaid/i,
+      );
+      const page = await browser.newPage();
+      await page.setViewportSize({ width: 390, height: 844 });
+      for (const path of ['/start/how-it-works.html', '/spec/']) {
+        await page.goto(site.origin + path);
+        const overlaps = await page.locator('.diagram svg').evaluateAll((drawings) =>
+          drawings.flatMap((svg) => {
+            const area = svg.getBoundingClientRect();
+            const labels = [...svg.querySelectorAll('text')].map((text) => ({
+              text: text.textContent,
+              box: text.getBoundingClientRect(),
+            }));
+            const isOutside = ({ box }: (typeof labels)[number]): boolean =>
+              box.left < area.left || box.right > area.right || box.bottom > area.bottom;
+            const meets = (one: DOMRect, other: DOMRect): boolean =>
+              one.left < other.right &&
+              other.left < one.right &&
+              one.top < other.bottom - 1 &&
+              other.top < one.bottom - 1;
+            return [
+              ...(labels.length < 5 ? ['no labels'] : []),
+              ...labels.filter(isOutside).map(({ text }) => `${text} is outside`),
+              ...labels.flatMap((one, index) =>
+                labels
+                  .slice(index + 1)
+                  .filter((other) => meets(one.box, other.box))
+                  .map((other) => `${one.text} and ${other.text}`),
+              ),
+            ];
+          }),
+        );
+        expect(overlaps).toEqual([]);
+      }
+      await page.close();
+    });
+
+    it('shows a page of its own for an address without one', async () => {
+      const page = await browser.newPage();
+      const response = await page.goto(`${site.origin}/nowhere.html`);
+      expect(response?.status()).toBe(404);
+      await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+      expect(await runAxe(page, 'light', {})).toEqual([]);
+      await page.getByRole('link', { name: 'Error codes' }).click();
+      await page.waitForURL('**/reference/errors.html');
+      await page.close();
+    });
+
+    it('closes the groups of the sidebar but the first and that of the page, until they are opened', async () => {
+      const page = await browser.newPage();
+      await page.goto(`${site.origin}/operate/fleet.html`);
+      const group = (name: string): Locator =>
+        page.locator('.VPSidebar').getByRole('button', { name });
+      for (const [name, isOpen] of [
+        ['Start', 'true'],
+        ['Guides', 'false'],
+        ['Operate', 'true'],
+      ] as const)
+        expect(await group(name).getAttribute('aria-expanded')).toBe(isOpen);
+      const link = page.locator('.VPSidebar').getByRole('link', { name: 'Take payments' });
+      expect(await link.isVisible()).toBe(false);
+      await group('Guides').press('Enter');
+      await link.click();
+      await page.waitForURL('**/guides/payments.html');
+      await page.close();
+    });
+
+    it('scrolls a wide table on a phone instead of breaking its words', async () => {
+      const page = await browser.newPage();
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(`${site.origin}/reference/host-options.html`);
+      const lines = await page
+        .locator('td:first-child code')
+        .evaluateAll((names) => names.map((name) => name.getClientRects().length));
+      expect(lines.length).toBeGreaterThan(10);
+      expect(Math.max(...lines)).toBe(1);
       await page.close();
     });
 

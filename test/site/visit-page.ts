@@ -9,6 +9,8 @@ export interface Visit {
   readonly errors: readonly string[];
   /** Elements that make the page wider than the window, by window. */
   readonly overflows: readonly string[];
+  /** Texts below 14 px. */
+  readonly smallTexts: readonly string[];
   /** Violations that axe reports, by color scheme. */
   readonly violations: readonly string[];
   /** Targets of the links, without the origin. */
@@ -84,12 +86,14 @@ export async function visitPage(
       for (const details of document.querySelectorAll('details')) details.open = true;
     });
     const overflows = await findOverflow(page, 'desktop');
+    const smallTexts = await findSmallTexts(page, 'desktop');
     const { links, ids } = await page.evaluate(() => ({
       links: [...document.querySelectorAll<HTMLAnchorElement>('a[href]')].map(({ href }) => href),
       ids: [...document.querySelectorAll('[id]')].map(({ id }) => id),
     }));
     await page.setViewportSize(mobile);
     overflows.push(...(await findOverflow(page, 'mobile')));
+    smallTexts.push(...(await findSmallTexts(page, 'mobile')));
     // Generated pages are long and repeat the same elements: axe reads their first blocks.
     await page.evaluate((count) => {
       for (const block of [...document.querySelectorAll('.vp-doc > div > *')].slice(count))
@@ -108,6 +112,7 @@ export async function visitPage(
       path,
       errors,
       overflows,
+      smallTexts,
       violations,
       links: links.map((link) => (link.startsWith(origin) ? link.slice(origin.length) : link)),
       ids: new Set(ids),
@@ -202,6 +207,23 @@ export async function findOverflow(page: Page, window: string): Promise<string[]
     return `${scrollWidth} of ${clientWidth} px: ${widest?.outerHTML.slice(0, 100) ?? 'outside of main'}`;
   });
   return wide === undefined ? [] : [`${window}: ${wide}`];
+}
+
+/** Finds the texts that are smaller than 14 px, a look each. */
+async function findSmallTexts(page: Page, window: string): Promise<string[]> {
+  const small = await page.evaluate(() => {
+    const looks = new Map<string, string>();
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode() !== null) {
+      const { parentElement: element, nodeValue: text } = texts.currentNode;
+      if (element === null || text?.trim() === '' || !element.checkVisibility()) continue;
+      const size = Number.parseFloat(getComputedStyle(element).fontSize);
+      if (size >= 14 || element.closest('.visually-hidden, style, script') !== null) continue;
+      looks.set(`${element.localName}.${element.className} ${size} px`, text?.trim() ?? '');
+    }
+    return [...looks].map(([look, text]) => `${look}: ${text.slice(0, 40)}`);
+  });
+  return small.map((text) => `${window}: ${text}`);
 }
 
 /** Runs axe on the page as it is, without the elements of some selectors. */
