@@ -1,6 +1,7 @@
 /**
  * `pnpm generate [NAME …]` writes the files that follow from the code, and that tests compare with
- * it. Without a name: all that change with the code, which are `api`, `schema`, and `regions`.
+ * it. Without a name: all that change with the code, which are `api`, `schema`, `regions`, and
+ * `matrix`.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,8 @@ const parts: Readonly<Record<string, string>> = {
   schema: 'test/docs/spec/write-schema.ts',
   /** The code of each region, in the pages that show it. */
   regions: 'test/docs/write-regions.ts',
+  /** The crash matrix of the front page, from a run. */
+  matrix: 'test/docs/front/write-matrix.ts',
   /** The recording of the quickstart, and the badge of the matrix. */
   recording: 'test/quickstart/record.ts',
   /** A set of golden tokens: `pnpm generate golden VERSION`. */
@@ -32,5 +35,7 @@ const run = (name: string, ...args: readonly string[]): void => {
 };
 if (first === 'golden') run(first, ...rest);
 else
-  for (const name of first === undefined ? ['api', 'schema', 'regions'] : [first, ...rest])
+  for (const name of first === undefined
+    ? ['api', 'schema', 'regions', 'matrix']
+    : [first, ...rest])
     run(name);

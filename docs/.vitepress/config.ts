@@ -1,6 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig, type DefaultTheme } from 'vitepress';
+import { crashMatrix } from './crash-matrix.ts';
 import { diagramFences } from './diagram-fences.ts';
 import { writeForModels } from './llms.ts';
 import { highlightOnce } from './highlight-once.ts';
@@ -45,6 +46,7 @@ export default defineConfig({
       md.use(highlightOnce);
       md.use(repositoryLinks);
       md.use(diagramFences);
+      md.use(crashMatrix);
       md.use(playgroundLinks);
     },
   },

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listed } from '../../packages/studio/examples/listed.ts';
 import { executablePath, openBrowser, type OpenedBrowser } from './browser.ts';
 import { buildSite } from './build-site.ts';
+import { countEqual } from './count-equal.ts';
 import { pageOf } from './queries.ts';
 import { serveSite } from './serve-site.ts';
 import { axeFiles, runAxe, visitPage, type Visit } from './visit-page.ts';
@@ -141,6 +143,122 @@ describe.skipIf(isSkipped)(
       await page.waitForURL('**/operate/fleet.html*');
       await page.locator('h1', { hasText: 'What a fleet needs' }).waitFor();
       await page.close();
+    });
+
+    describe('the front page', () => {
+      it('loads less than 300 kB in at most 12 requests', async () => {
+        const page = await browser.newPage();
+        const sizes: Promise<number>[] = [];
+        page.on('response', (response) => sizes.push(response.body().then(({ length }) => length)));
+        await page.goto(`${site.origin}/`, { waitUntil: 'networkidle' });
+        const loaded = await Promise.all(sizes);
+        expect(loaded.length).toBeLessThanOrEqual(12);
+        expect(loaded.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000);
+        await page.close();
+      });
+
+      it('has the idea, the code, the crash matrix, the start, and four links in the first screen', async () => {
+        const page = await browser.newPage();
+        await page.goto(`${site.origin}/`);
+        for (const part of [
+          page.getByRole('heading', { level: 1 }),
+          page.locator('h1 + p'),
+          page.locator('.language-ts', { hasText: 'export const refund' }),
+          page.locator('.matrix', { hasText: '✓ dies before' }),
+          page.getByText('npx -y pnpm@12.21.0 start'),
+          page.getByRole('link', { name: 'Your first tool' }),
+          page.getByRole('link', { name: 'Tutorial', exact: true }),
+          page.getByRole('link', { name: 'Guides', exact: true }),
+          page.getByRole('main').getByRole('link', { name: 'Reference', exact: true }),
+        ]) {
+          const { y, height } = (await part.boundingBox()) ?? { y: Infinity, height: 0 };
+          expect(y + height).toBeLessThan(900);
+        }
+        await page.close();
+      });
+
+      it('cuts nothing, on a desktop and on a phone', async () => {
+        const page = await browser.newPage();
+        await page.goto(`${site.origin}/`);
+        for (const width of [1440, 390]) {
+          await page.setViewportSize({ width, height: 900 });
+          const cut = await page.evaluate(() =>
+            [...document.querySelectorAll('main *')]
+              .filter(
+                (element) =>
+                  element.scrollWidth > element.clientWidth + 1 &&
+                  getComputedStyle(element).overflowX !== 'visible' &&
+                  !element.matches('.visually-hidden'),
+              )
+              .map((element) => element.outerHTML.slice(0, 100)),
+          );
+          expect(cut).toEqual([]);
+        }
+        await page.close();
+      });
+
+      it('has one accent color besides those of code, light and dark', async () => {
+        const page = await browser.newPage();
+        await page.goto(`${site.origin}/`);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const hues = await page.evaluate(() => {
+            const found = new Set<number>();
+            for (const element of document.querySelectorAll('body *')) {
+              if (!element.checkVisibility() || element.closest('pre, .visually-hidden') !== null)
+                continue;
+              const { color, backgroundColor, borderTopColor, borderTopWidth } =
+                getComputedStyle(element);
+              const border = borderTopWidth === '0px' ? [] : [borderTopColor];
+              for (const each of [color, backgroundColor, ...border]) {
+                const [red = 0, green = 0, blue = 0, alpha = 1] = (each.match(/[\d.]+/g) ?? []).map(
+                  Number,
+                );
+                const [low, high] = [Math.min(red, green, blue), Math.max(red, green, blue)];
+                if (alpha === 0 || high - low < 32) continue;
+                const sixth =
+                  high === red
+                    ? (green - blue) / (high - low)
+                    : high === green
+                      ? 2 + (blue - red) / (high - low)
+                      : 4 + (red - green) / (high - low);
+                found.add(Math.round(sixth * 60 + 360) % 360);
+              }
+            }
+            return [...found];
+          });
+          expect(hues.length).toBeGreaterThan(0);
+          expect(Math.max(...hues) - Math.min(...hues)).toBeLessThan(15);
+        }
+        await page.close();
+      });
+
+      it('opens its tool in the playground by a click anywhere on the matrix', async () => {
+        const page = await browser.newPage();
+        await page.goto(`${site.origin}/`);
+        const { x, y, height } = (await page.locator('.matrix').boundingBox()) ?? {
+          x: 0,
+          y: 0,
+          height: 0,
+        };
+        await page.mouse.click(x + 200, y + height / 2);
+        await page.waitForURL('**/studio/index.html#example=front*');
+        await page.locator('.cm-content', { hasText: 'books.add' }).waitFor();
+        await page.close();
+      });
+
+      it('is the picture that other sites show with a link', async () => {
+        const page = await browser.newPage();
+        await page.setViewportSize({ width: 1200, height: 630 });
+        await page.goto(`${site.origin}/`);
+        const drawn = await page.screenshot({ animations: 'disabled' });
+        const file = new URL('../../docs/public/social.png', import.meta.url);
+        if (process.env['UPDATE_PICTURES'] !== undefined) await writeFile(file, drawn);
+        // Other machines have other fonts, so most of the pixels are equal, but not all.
+        const pictures = [drawn, await readFile(file)].map((data) => data.toString('base64'));
+        expect(await page.evaluate(countEqual, pictures)).toBeGreaterThan(0.7);
+        await page.close();
+      });
     });
 
     it('draws its diagrams without a library, with labels that do not overlap', async () => {

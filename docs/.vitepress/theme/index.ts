@@ -4,6 +4,7 @@ import { h, onMounted } from 'vue';
 import { notFound } from './not-found.ts';
 import { repairRoles } from './repair-roles.ts';
 import './style.css';
+import './front.css';
 
 export default {
   extends: DefaultTheme,

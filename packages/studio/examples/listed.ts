@@ -83,6 +83,16 @@ export const listed: readonly Listed[] = [
     ...refund('refund', 'Refund an order', 'undo/refund.ts'),
     removes: ['compensate: ({ stepKey }) => bank.takeBack(', 2],
   },
+  {
+    name: 'front',
+    title: 'Refund an order, in 15 lines',
+    files: {
+      'refund.ts': 'test/docs/front/refund.ts',
+      'bank.ts': 'test/docs/front/bank.ts',
+      'script.ts': 'packages/studio/examples/front/script.ts',
+    },
+    removes: ['compensate: (call) => bank.takeBack(', 2],
+  },
   refund('manager', 'Wait for a manager', 'decide/refund.ts'),
   alone('ask', 'Ask for an amount', 'test/docs/tutorial/ask/refund.ts', {
     options: "{ input: { order: 'A7' } }",

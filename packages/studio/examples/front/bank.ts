@@ -1,0 +1,1 @@
+export * from '../../../../test/docs/front/bank.ts';
