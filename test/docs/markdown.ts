@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { packages, repository } from '../architecture/packages.ts';
+import { narrow } from './narrow.ts';
 
 /** Reads a file of the repository. */
 export function read(path: string): string {
@@ -77,6 +78,19 @@ export function strayFences(text: string): readonly number[] {
   return opened === undefined ? strays : [...strays, opened];
 }
 
+/** Files that pages quote, as the pages show them. */
+const quoted = new Map(
+  await Promise.all(
+    [...new Set(pages.flatMap(fences).map(fileOf))]
+      .filter((path) => path !== undefined)
+      .map(async (path) => [path, await narrow(path, read(path))] as const),
+  ),
+);
+
+function fileOf({ kind, source }: Fence): string | undefined {
+  return kind === 'region' ? source?.split('#')[0] : undefined;
+}
+
 /** Replaces the code of each region in a page by the code of its file. */
 export function withRegions(text: string): string {
   return text.replaceAll(pattern, (...match) => {
@@ -94,7 +108,7 @@ export function withRegions(text: string): string {
  */
 export function region(reference: string): string {
   const [path = '', name] = reference.split('#');
-  const lines = read(path).split('\n');
+  const lines = (quoted.get(path) ?? read(path)).split('\n');
   const withoutMarks = (all: readonly string[]): string =>
     all.filter((line) => !/^\s*(?:\/\/|#|<!--) ?#?(?:end)?region \S+/.test(line)).join('\n');
   if (name === undefined) return withoutMarks(lines).trim();
