@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineConfig, type DefaultTheme } from 'vitepress';
 import { crashMatrix } from './crash-matrix.ts';
 import { diagramFences } from './diagram-fences.ts';
+import { installTabsPlugin } from './install-tabs.ts';
 import { writeForModels } from './llms.ts';
 import { highlightOnce } from './highlight-once.ts';
 import { repositoryAddress, siteAddress, version } from './manifest.ts';
@@ -47,6 +48,7 @@ export default defineConfig({
       md.use(repositoryLinks);
       md.use(diagramFences);
       md.use(crashMatrix);
+      md.use(installTabsPlugin);
       md.use(playgroundLinks);
     },
   },

@@ -330,6 +330,18 @@ describe.skipIf(isSkipped)(
       await page.close();
     });
 
+    it('shows an installation in a tab for each package manager', async () => {
+      const page = await browser.newPage();
+      await page.goto(`${site.origin}/guides/testing.html`);
+      const group = page.locator('.vp-code-group', { hasText: 'npm install' });
+      const command = (text: string): Promise<boolean> => group.getByText(text).isVisible();
+      expect(await command('npm install --save-dev @mcp-saga/testing')).toBe(true);
+      await group.getByText('yarn', { exact: true }).first().click();
+      expect(await command('npm install --save-dev @mcp-saga/testing')).toBe(false);
+      expect(await command('yarn add --dev @mcp-saga/testing')).toBe(true);
+      await page.close();
+    });
+
     it('scrolls a wide table on a phone instead of breaking its words', async () => {
       const page = await browser.newPage();
       await page.setViewportSize({ width: 390, height: 844 });

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { installTabs } from '../../docs/.vitepress/install-tabs.ts';
+
+it('an installation has the commands of npm, pnpm, and yarn', () => {
+  const npm = 'npm install zod\nnpm install --save-dev vitest\nnpx vitest run\n';
+  expect(installTabs(npm)).toEqual([
+    { manager: 'npm', code: npm },
+    { manager: 'pnpm', code: 'pnpm add zod\npnpm add --save-dev vitest\npnpm exec vitest run\n' },
+    { manager: 'yarn', code: 'yarn add zod\nyarn add --dev vitest\nyarn vitest run\n' },
+  ]);
+});
+
+it.each(['npm install ../a.tgz\n', 'npx tsx server.ts\n', 'npm init -y\nnpm install zod\n'])(
+  'other commands have no tabs: %j',
+  (code) => {
+    expect(installTabs(code)).toBeUndefined();
+  },
+);
