@@ -4,14 +4,14 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { installPeers } from './peers/install.ts';
 import { figures } from './figures.ts';
-import { writePage } from './report/write-page.ts';
+import { writePages } from './report/write-pages.ts';
 import { writeResults } from './report/results.ts';
 import { rows } from './rows/rows.ts';
 import { toResults, toTable, type Result } from './table.ts';
 import type { Finding } from './row.ts';
 
 // `pnpm bench`, or `pnpm bench <row> …`. With `--write`, the results go into
-// docs/operate/performance.md. Node runs the rows from bundles, because the TypeScript loader wraps
+// MEASUREMENTS.md and docs/operate/performance.md. Node runs the rows from bundles, because the TypeScript loader wraps
 // functions to keep their names, and users of the library do not pay that cost.
 const folder = import.meta.dirname;
 const cache = join(folder, 'node_modules', '.cache');
@@ -59,7 +59,7 @@ for (const name of names) {
 }
 console.log(`Node ${process.version}, processor times, ${runs} runs in processes of their own.\n`);
 console.log(toTable(results));
-if (flags.write) writePage();
+if (flags.write) writePages();
 
 async function run(name: string): Promise<readonly Finding[]> {
   const child = fork(file, [name, peers ?? ''], {

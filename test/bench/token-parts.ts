@@ -1,5 +1,5 @@
 /**
- * Prints the bytes of each part of a token, for the page about performance:
+ * Prints the bytes of each part of a token, for the log of measurements:
  * `npx tsx test/bench/token-parts.ts`.
  */
 import { createDecipheriv } from 'node:crypto';

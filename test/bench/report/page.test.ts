@@ -3,16 +3,22 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FigureId } from '../figures.ts';
 import type { Recorded } from './results.ts';
-import { fillPage, plotsOf } from './page.ts';
+import { fillPage, partNames, plotsOf } from './page.ts';
 import { readResults } from './results.ts';
-import { pageFile, plotsFolder } from './write-page.ts';
+import { pageFiles, plotsFolder } from './write-pages.ts';
 
-test('the performance page shows the recorded results', () => {
-  const page = readFileSync(pageFile, 'utf8');
+test.each(pageFiles)('the page %s shows the recorded results', (file) => {
+  const page = readFileSync(file, 'utf8');
+  expect(page).toContain('<!-- generated: ');
   expect(fillPage(page, readResults())).toBe(page);
 });
 
-test('the plots of the performance page show the recorded results', () => {
+test('the log of measurements has all tables', () => {
+  const log = readFileSync(pageFiles.at(-1) ?? '', 'utf8');
+  for (const name of partNames) expect(log).toContain(`<!-- generated: ${name} -->`);
+});
+
+test('the plots of the performance pages show the recorded results', () => {
   for (const [name, svg] of Object.entries(plotsOf(readResults())))
     expect(readFileSync(join(plotsFolder, name), 'utf8')).toBe(svg);
 });

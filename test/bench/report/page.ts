@@ -6,25 +6,34 @@ import { drawPlot, type Bar, type BarGroup } from './plot.ts';
 import type { Recorded } from './results.ts';
 
 /**
- * Fills the generated parts of the performance page: the tables of requests, users, guards, answers
- * from outside, suspended sagas, and all figures.
+ * Tables of the pages, by name: of requests, users, guards, answers from outside, suspended sagas,
+ * and all figures.
  */
+const parts: Readonly<Record<string, (recorded: readonly Recorded[]) => string>> = {
+  capacity: capacityOf,
+  users: usersOf,
+  guards: guardsOf,
+  outside: outsideOf,
+  suspended: suspendedOf,
+  figures: tableOf,
+};
+
+/** Names of the tables that a page can have. */
+export const partNames: readonly string[] = Object.keys(parts);
+
+/** Fills the tables that a page has. */
 export function fillPage(page: string, recorded: readonly Recorded[]): string {
-  const parts = {
-    capacity: capacityOf,
-    users: usersOf,
-    guards: guardsOf,
-    outside: outsideOf,
-    suspended: suspendedOf,
-    figures: tableOf,
-  };
-  return Object.entries(parts).reduce(
-    (text, [name, make]) => replaced(text, name, make(recorded)),
-    page,
+  return page.replaceAll(
+    /(<!-- generated: (\w+) -->)[^]*?(<!-- \/generated -->)/g,
+    (_, start: string, name: string, end: string) => {
+      const make = parts[name];
+      if (make === undefined) throw new Error(`There is no table '${name}' to generate.`);
+      return `${start}\n\n${make(recorded)}\n\n${end}`;
+    },
   );
 }
 
-/** The plots of the page, by file name. Drawn from the results of the oldest Node. */
+/** The plots of the pages, by file name. Drawn from the results of the oldest Node. */
 export function plotsOf([first]: readonly Recorded[]): Readonly<Record<string, string>> {
   if (first === undefined) return {};
   const { node, results } = first;
@@ -210,10 +219,4 @@ function peerOf({ runs }: Result, index: number): number {
 
 function shown(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: 3 });
-}
-
-function replaced(page: string, name: string, content: string): string {
-  const part = new RegExp(`(<!-- generated: ${name} -->)[^]*?(<!-- /generated -->)`);
-  if (!part.test(page)) throw new Error(`The page has no part '${name}'`);
-  return page.replace(part, (_, start: string, end: string) => `${start}\n\n${content}\n\n${end}`);
 }
