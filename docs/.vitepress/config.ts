@@ -9,6 +9,7 @@ import { highlightOnce } from './highlight-once.ts';
 import { repositoryAddress, siteAddress, version } from './manifest.ts';
 import { linkTo, readPages, sidebar } from './pages.ts';
 import { playgroundLinks } from './playground-links.ts';
+import { plots } from './plots.ts';
 import { repositoryLinks } from './repository-links.ts';
 import { searchOptions } from './search.ts';
 import { slugify } from './slug.ts';
@@ -49,6 +50,7 @@ export default defineConfig({
       md.use(diagramFences);
       md.use(crashMatrix);
       md.use(installTabsPlugin);
+      md.use(plots);
       md.use(playgroundLinks);
     },
   },

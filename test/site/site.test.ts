@@ -261,15 +261,15 @@ describe.skipIf(isSkipped)(
       });
     });
 
-    it('draws its diagrams without a library, with labels that do not overlap', async () => {
+    it('draws its diagrams and plots without a library, with labels that do not overlap', async () => {
       expect(readdirSync(dist, { recursive: true, encoding: 'utf8' }).join('\n')).not.toMatch(
         /mermaid/i,
       );
       const page = await browser.newPage();
       await page.setViewportSize({ width: 390, height: 844 });
-      for (const path of ['/start/how-it-works.html', '/spec/']) {
+      for (const path of ['/start/how-it-works.html', '/spec/', '/operate/performance.html']) {
         await page.goto(site.origin + path);
-        const overlaps = await page.locator('.diagram svg').evaluateAll((drawings) =>
+        const overlaps = await page.locator('.diagram svg, .plot svg').evaluateAll((drawings) =>
           drawings.flatMap((svg) => {
             const area = svg.getBoundingClientRect();
             const labels = [...svg.querySelectorAll('text')].map((text) => ({

@@ -52,12 +52,12 @@ export function plotsOf([first]: readonly Recorded[]): Readonly<Record<string, s
   }));
   const plots = {
     'requests.svg': {
-      title: `Processor time of one HTTP request, Node ${node}`,
+      title: 'Processor time of one HTTP request',
       unit: 'µs',
       groups: requests,
     },
     'machines.svg': {
-      title: `Processor time of a machine turn, Node ${node}`,
+      title: 'Processor time of a machine turn',
       unit: 'µs',
       groups: machines,
     },
@@ -66,7 +66,11 @@ export function plotsOf([first]: readonly Recorded[]): Readonly<Record<string, s
   return Object.fromEntries(
     Object.entries(plots).map(([name, plot]) => [
       name,
-      drawPlot({ ...plot, groups: plot.groups.filter(({ bars }) => bars.length > 0) }),
+      drawPlot({
+        ...plot,
+        on: `Node ${node}`,
+        groups: plot.groups.filter(({ bars }) => bars.length > 0),
+      }),
     ]),
   );
 }

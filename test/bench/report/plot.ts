@@ -13,43 +13,46 @@ export interface BarGroup {
 
 export interface Plot {
   readonly title: string;
+  /** What ran the code, below the title. */
+  readonly on: string;
   readonly unit: string;
   readonly groups: readonly BarGroup[];
 }
 
-const width = 720;
-const rowHeight = 22;
-const left = 250;
-const right = 90;
+/** Width of a plot, and of the text of a page on a phone: there, its labels keep their size. */
+const width = 342;
+const lineHeight = 20;
+const barHeight = 10;
 
 /**
- * Draws horizontal bars as an SVG that fits light and dark pages. The bars of one group share a
- * scale.
+ * Draws horizontal bars as an SVG that fits light and dark pages, each below its label and value.
+ * The bars of one group share a scale.
  */
-export function drawPlot({ title, unit, groups }: Plot): string {
-  let y = 34;
+export function drawPlot({ title, on, unit, groups }: Plot): string {
+  let y = 50;
   const drawn = groups.flatMap(({ label, bars }) => {
     const largest = Math.max(...bars.map(({ value }) => value));
     const heading = `<text x="0" y="${y + 14}" class="group">${escaped(label)}</text>`;
-    y += rowHeight;
+    y += lineHeight + 2;
     const rows = bars.map(({ label: name, value, isOurs = false }) => {
-      const length = Math.max(1, ((width - left - right) * value) / largest);
+      const length = Math.max(1, (width * value) / largest);
       const row = [
-        `<text x="${left - 8}" y="${y + 15}" text-anchor="end">${escaped(name)}</text>`,
-        `<rect x="${left}" y="${y + 3}" width="${length.toFixed(1)}" height="${rowHeight - 6}" rx="2"${isOurs ? ' class="ours"' : ''}/>`,
-        `<text x="${(left + length + 6).toFixed(1)}" y="${y + 15}">${shown(value)} ${escaped(unit)}</text>`,
+        `<text x="0" y="${y + 14}">${escaped(name)}</text>`,
+        `<text x="${width}" y="${y + 14}" text-anchor="end">${shown(value)} ${escaped(unit)}</text>`,
+        `<rect x="0" y="${y + lineHeight}" width="${length.toFixed(1)}" height="${barHeight}" rx="2"${isOurs ? ' class="ours"' : ''}/>`,
       ];
-      y += rowHeight;
+      y += lineHeight + barHeight + 4;
       return row.join('');
     });
-    y += 8;
+    y += 12;
     return [heading, ...rows];
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img" aria-label="${escaped(title)}">`,
-    `<style>text{font:13px system-ui,sans-serif;fill:#333}.group,.title{font-weight:600}rect{fill:#9aa4b2}.ours{fill:#2f6fdb}`,
-    `@media(prefers-color-scheme:dark){text{fill:#ddd}rect{fill:#6b7686}.ours{fill:#5b93f0}}</style>`,
-    `<text x="0" y="18" class="title">${escaped(title)}</text>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img" aria-label="${escaped(title)}, ${escaped(on)}">`,
+    `<style>text{font:14px system-ui,sans-serif;fill:#333}.group,.title{font-weight:600}rect{fill:#9aa4b2}.ours{fill:#1f4e8c}`,
+    `@media(prefers-color-scheme:dark){text{fill:#ddd}rect{fill:#6b7686}.ours{fill:#9cc4ff}}</style>`,
+    `<text x="0" y="14" class="title">${escaped(title)}</text>`,
+    `<text x="0" y="34">${escaped(on)}</text>`,
     ...drawn,
     '</svg>',
     '',
