@@ -59,7 +59,13 @@ function call(...args: readonly string[]): Command {
 
 describe('mcp-saga in a terminal', () => {
   it('has colors, unless NO_COLOR is set', async () => {
-    const inColors = { SAGA_KEYS: keys, NO_COLOR: undefined, FORCE_COLOR: undefined };
+    // Node takes the logs of most CI services for streams without colors.
+    const inColors = {
+      SAGA_KEYS: keys,
+      NO_COLOR: undefined,
+      FORCE_COLOR: undefined,
+      CI: undefined,
+    };
     const colored = await startInTerminal([...bin, 'keys', '--help'], inColors).ended;
     expect(colored.output).toContain('\u001B[36m  keys new\u001B[39m');
     expect((await inTerminal('keys', '--help').ended).output).not.toContain('\u001B[36m');
