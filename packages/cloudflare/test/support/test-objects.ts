@@ -13,6 +13,8 @@ export interface TestEnv {
   };
   /** The test in Node. */
   readonly NODE: { fetch(url: string, init: RequestInit): Promise<Response> };
+  /** Name of the object that delivers a message. */
+  readonly object?: string | undefined;
 }
 
 /** Time that has passed for the objects and not for workerd, in milliseconds. */
@@ -20,7 +22,10 @@ let passed = 0;
 const workerdTime = Date.now.bind(Date);
 Date.now = () => workerdTime() + passed;
 
-type State = DurableObjectStateLike & { abort(reason: string): void };
+type State = DurableObjectStateLike & {
+  abort(reason: string): void;
+  readonly id: { readonly name?: string };
+};
 
 /** State of an object, whose alarms are of the clock of the tests. */
 function stateOf({ storage }: State): DurableObjectStateLike {
@@ -48,7 +53,7 @@ export function createTestObject(
     #alarms = 0;
 
     constructor(state: State, env: TestEnv) {
-      super(stateOf(state), env);
+      super(stateOf(state), { ...env, object: state.id.name });
       this.#state = state;
       this.#env = env;
     }
