@@ -63,6 +63,22 @@ it('starts no case of an explorer before the receiver of the last one has ended'
   expect(ends.map((at) => events[at - 1])).toEqual(received.filter((event) => event !== 'ended'));
 });
 
+it('fails with the error of a receiver, which gets its case once and is no finding', async () => {
+  const seen: string[] = [];
+  const full = new Error('disk full');
+  for (const explore of [crashEverywhere, failEverywhere]) {
+    seen.length = 0;
+    const exploring = explore(script, {
+      onCase: async ({ when }) => {
+        seen.push(when);
+        throw await Promise.resolve(full);
+      },
+    });
+    await expect(exploring).rejects.toBe(full);
+    expect(new Set(seen).size).toBe(seen.length);
+  }
+});
+
 it('reports an answer that the form rejects as a passing case', async () => {
   const name = z.object({ name: z.string().refine((text) => text !== '') });
   const strict = saga({ name: 'strict', version: '1' }, function* () {

@@ -167,51 +167,50 @@ export function judging({
     const disturbed = disturb(each);
     let seen: World | undefined;
     let ran = false;
-    const judged = async (finding?: Finding): Promise<Finding | undefined> => {
-      if (prepare === undefined && each.sweeps === undefined && seen !== undefined)
-        await onCase?.({
-          when: each.when,
-          script: disturbed,
-          trace: seen.trace,
-          what: finding?.what,
-          expects: finding?.expects,
-        });
-      return finding;
-    };
-    const found = async (
+    const found = (
       what: string,
       rest: Pick<Finding, 'expects' | 'cause' | 'unused'>,
-    ): Promise<Finding | undefined> =>
-      await judged(
-        revise({
-          case: each,
-          what,
-          autoAnswered: seen?.autoAnswered ?? [],
-          story: seen === undefined ? undefined : String(seen.trace),
-          unused: disturbed.rules.filter(
-            (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
-          ),
-          ...rest,
-        }),
-      );
-    try {
-      const { run, world } = await explored(disturbed, (made) => {
-        seen = made;
-        each.sweeps?.(made);
-        prepare?.(made);
+    ): Finding | undefined =>
+      revise({
+        case: each,
+        what,
+        autoAnswered: seen?.autoAnswered ?? [],
+        story: seen === undefined ? undefined : String(seen.trace),
+        unused: disturbed.rules.filter(
+          (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
+        ),
+        ...rest,
       });
-      const violation = judge({ run, world }, before, each);
-      if (violation !== undefined)
-        return await found(violation.what, { expects: violation.expects });
-      // The pasted script keeps the fault, and throws because the fault never applies.
-      if (neverHappened(each, world)) return await found(neverHappens, { unused: [] });
-      ran = true;
-      await check?.(run, each);
-      return await judged();
-    } catch (error) {
-      const expects = ran ? 'await check(run); // yours' : undefined;
-      return await found(messageOfError(error), { expects, cause: error });
-    }
+    const examine = async (): Promise<Finding | undefined> => {
+      try {
+        const { run, world } = await explored(disturbed, (made) => {
+          seen = made;
+          each.sweeps?.(made);
+          prepare?.(made);
+        });
+        const violation = judge({ run, world }, before, each);
+        if (violation !== undefined) return found(violation.what, { expects: violation.expects });
+        // The pasted script keeps the fault, and throws because the fault never applies.
+        if (neverHappened(each, world)) return found(neverHappens, { unused: [] });
+        ran = true;
+        await check?.(run, each);
+        return undefined;
+      } catch (error) {
+        const expects = ran ? 'await check(run); // yours' : undefined;
+        return found(messageOfError(error), { expects, cause: error });
+      }
+    };
+    const finding = await examine();
+    // An error of the receiver is its own, and no finding about the saga.
+    if (prepare === undefined && each.sweeps === undefined && seen !== undefined)
+      await onCase?.({
+        when: each.when,
+        script: disturbed,
+        trace: seen.trace,
+        what: finding?.what,
+        expects: finding?.expects,
+      });
+    return finding;
   };
 }
 

@@ -137,8 +137,8 @@ async function replayedJournal(
   program: Program,
   { input, happened }: Recording,
 ): Promise<TurnReplayed> {
-  const { restore } = engineOf(program);
-  if (restore === undefined) {
+  const engine = engineOf(program);
+  if (engine.restore === undefined) {
     throw new SagaTestError(
       'replay_mismatch',
       `'${program.name}' was recorded as a generator and is a machine now: its sagas in flight cannot continue. Give the machine ` +
@@ -148,7 +148,7 @@ async function replayedJournal(
   const entries = happened.map(({ id: path, letter = '', fingerprint = 0, ...entry }) => {
     return { ...entry, path, letter, fingerprint };
   });
-  const state = restore({ input, entries });
+  const state = engine.restore({ input, entries });
   const began = { time: new Date(0).toISOString(), host: { maxHold: 0 } };
   return await replayedTurn({ program, state, began, events: [], turn: 2 });
 }
