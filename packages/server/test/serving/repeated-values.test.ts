@@ -104,6 +104,55 @@ test('[T12] capabilities of 2,001 values are refused in an initialization of MCP
   expect(text).toContain('capabilities');
 });
 
+const zeros = (count: number): readonly number[] => Array.from({ length: count }, () => 0);
+
+test('[T12] 2,001 icons of a client are refused in an initialization of MCP 2025', async () => {
+  const params = {
+    protocolVersion: '2025-11-25',
+    clientInfo: { name: 'client', version: '1', icons: zeros(2_001) },
+    capabilities: {},
+  };
+  const { status, bySdk } = await answerTo(post('legacy', 'initialize', params));
+  expect({ status, bySdk }).toEqual({ status: 400, bySdk: 0 });
+});
+
+test('[T12] 2,001 subscriptions are refused', async () => {
+  const params = { notifications: { resourceSubscriptions: zeros(2_001) } };
+  const { status, bySdk } = await answerTo(post('modern', 'subscriptions/listen', params));
+  expect({ status, bySdk }).toEqual({ status: 400, bySdk: 0 });
+});
+
+test.each([true, false])(
+  '[T12] 2,001 values are refused in a body of more than 1 MiB, with a declared length: %s',
+  async (isDeclared) => {
+    const { url, method, headers } = toRequest(toSent(call));
+    const text = JSON.stringify(withMeta(call, many(2_001, 1))) + ' '.repeat(1024 * 1024);
+    headers.delete('content-length');
+    if (isDeclared) headers.set('content-length', String(text.length));
+    const body = isDeclared ? text : new Blob([text]).stream();
+    const init = { method, headers, body, duplex: 'half' };
+    const { status, bySdk } = await answerTo(new Request(url, init));
+    expect({ status, bySdk }).toEqual({ status: 400, bySdk: 0 });
+  },
+);
+
+test('[T12] arguments of more than 2,000 values are for their tool to refuse', async () => {
+  const { status } = await answerTo(
+    toRequest(toSent({ ...call, params: { ...call.params, arguments: many(2_001, 1) } })),
+  );
+  expect(status).toBe(200);
+});
+
+test('[T12] 100 messages of a batch may each have 100 values', async () => {
+  const batch = Array.from({ length: 100 }, (_, id) => ({ ...withMeta(call, many(100, 1)), id }));
+  const { url, method, headers } = toRequest(toSent(call));
+  headers.delete('content-length');
+  const { text } = await answerTo(
+    new Request(url, { method, headers, body: JSON.stringify(batch) }),
+  );
+  expect(text).not.toContain('values');
+});
+
 test('[T12] a batch of 2,001 messages is refused', async () => {
   const batch = Array.from({ length: 2_001 }, (_, id) => ({ ...call, id }));
   const request = toRequest(toSent(call));
