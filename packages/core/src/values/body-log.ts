@@ -21,7 +21,11 @@ let running: RunningBody | undefined;
  */
 function runningBody(): RunningBody {
   const shared = globalThis as { [runningKey]?: RunningBody };
-  return (running ??= shared[runningKey] ??= { log: undefined });
+  if (running !== undefined) return running;
+  running = shared[runningKey] ?? { log: undefined };
+  // Hardened runtimes freeze the global object: then each copy sees its own commands only.
+  if (Object.isExtensible(globalThis)) shared[runningKey] = running;
+  return running;
 }
 
 const runningKey: unique symbol = Symbol.for('mcp-saga.running-body/1');

@@ -41,12 +41,14 @@ export class SagaError extends Error {
    * have their own, and a body gets the errors of the engine that runs it.
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
-    // A class of an author has no other copy.
-    if (!(value instanceof Error) || !Object.hasOwn(this, 'className')) return false;
-    return classesOf(value).some(
-      (its) => Object.hasOwn(its, 'className') && Reflect.get(its, 'className') === this.className,
-    );
+    try {
+      if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+      // A class of an author has no other copy.
+      return Object.hasOwn(this, 'className') && namesOfClasses(value).includes(this.className);
+    } catch {
+      // A proxy, whose prototype cannot be read.
+      return false;
+    }
   }
 
   /** Kind of error; `'saga'` for errors thrown by authors. */
@@ -62,15 +64,19 @@ export class SagaError extends Error {
   }
 }
 
-/** The class of an error, and the classes that it extends. */
-function classesOf(error: Error): readonly object[] {
-  const classes: object[] = [];
-  let next: unknown = error.constructor;
-  while (typeof next === 'function') {
-    classes.push(next);
-    next = Object.getPrototypeOf(next);
+/**
+ * Names of the classes of this package, or of another copy, that a value is an instance of. Reads no
+ * property by its getter: authors may throw any value.
+ */
+function namesOfClasses(value: unknown): readonly unknown[] {
+  const names: unknown[] = [];
+  if (typeof value !== 'object') return names;
+  for (let its = value; its !== null; its = Object.getPrototypeOf(its) as object | null) {
+    const { value: owner } = Object.getOwnPropertyDescriptor(its, 'constructor') ?? {};
+    if (typeof owner === 'function' && Object.hasOwn(owner, 'className'))
+      names.push(Reflect.get(owner, 'className'));
   }
-  return classes;
+  return names;
 }
 
 /**

@@ -140,22 +140,26 @@ interface GuardRecord {
 /** Least size of the JSON of a response that is compressed, in bytes. */
 const compressResponseFrom = 128;
 
+/** Characters above which a response is not compressed: that would block other requests for long. */
+const compressResponseUpTo = 64 * 1024;
+
 /**
  * Seals a record for the guard, as JSON: the codec would nest it deeper than it reads. A guard in
  * memory gets the text.
  *
  * Most of a store is tokens in records. So a token is sealed as bytes, since base64url in base64url
  * takes a third more, and without its header, which the record has, too.
- * @param compress - least size of compressed JSON, of which the client has each value
+ * @param isResponse - `true` for values that the client gets, which may be compressed
  */
 async function sealRecord(
   { keys, guard }: Keeper,
   saga: SealedSaga,
   record: GuardRecord,
-  compress: number | false,
+  isResponse: boolean,
 ): Promise<string> {
   const { token, ...others } = record;
   const json = JSON.stringify(others);
+  const compress = !isResponse || json.length > compressResponseUpTo ? false : compressResponseFrom;
   if (guard?.isInMemory === true) return `${memoryPrefix(saga.claims)}${json}\n${token ?? ''}`;
   const claims = claimsOfRecord(saga.claims);
   const seal = async (...streams: readonly Stream[]): Promise<string> =>
@@ -293,7 +297,7 @@ export async function sealResponse(
   isCommitted: boolean = false,
 ): Promise<string> {
   const record: GuardRecord = isCommitted ? { goesOn: 'commit', ...turn } : keptOf(turn);
-  return await sealRecord(host, saga, record, compressResponseFrom);
+  return await sealRecord(host, saga, record, true);
 }
 
 /** Kept part of a response. Large questions are rendered again from the token. */

@@ -80,10 +80,16 @@ export class NeedsMissing extends SagaHostError {
  * ```
  */
 export function publicMessageOf(saga: string, error: unknown): string {
-  if (error instanceof SagaError && error.public) return error.message;
-  if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
-  if (error instanceof SagaError && error.code === 'replay_mismatch') {
-    return `'${saga}' cannot continue: the code of the saga has changed since the call began.`;
+  const otherwise = `'${saga}' failed.`;
+  try {
+    if (error instanceof SagaError && error.public) return error.message;
+    if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
+    if (error instanceof SagaError && error.code === 'replay_mismatch') {
+      return `'${saga}' cannot continue: the code of the saga has changed since the call began.`;
+    }
+    return otherwise;
+  } catch {
+    // A thrown value that cannot be read must not keep the saga from its end.
+    return otherwise;
   }
-  return `'${saga}' failed.`;
 }
