@@ -475,6 +475,25 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     vi.unstubAllEnvs();
   });
 
+  it('serves at the next free port if nobody chose one, and says so', async () => {
+    vi.stubEnv('SAGA_KEYS', keys);
+    vi.stubEnv('PORT', undefined);
+    // Another program may have the port already, which serves the purpose as well.
+    const other = createServer();
+    await new Promise<void>((resolve) => {
+      other.once('error', () => resolve()).listen(3_000, '127.0.0.1', resolve);
+    });
+    const { printed, errors } = await run(['dev', fixture('sagas.ts'), '--json'], {
+      signal: AbortSignal.abort(),
+      environment: { SAGA_KEYS: keys },
+    });
+    other.close();
+    const port = Number(new URL((JSON.parse(printed) as { readonly url: string }).url).port);
+    expect(port).toBeGreaterThan(3_000);
+    expect(errors).toBe(`Port 3000 is in use, so the server listens at ${port}.`);
+    vi.unstubAllEnvs();
+  });
+
   it('reports a file without sagas, and a port in use', async () => {
     // The command sets missing variables for the modules that it imports.
     vi.stubEnv('SAGA_KEYS', keys);

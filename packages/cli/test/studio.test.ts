@@ -448,9 +448,19 @@ describe('the studio of mcp-saga dev', () => {
   });
 
   it('leaves all other paths to the server', () => {
-    for (const path of ['/mcp', '/', '/studios', '/saga/answer/1'])
+    for (const path of ['/mcp', '/studios', '/saga/answer/1'])
       expect(
         new DevStudio().answer(new Request(`http://127.0.0.1:3000${path}`), served),
       ).toBeUndefined();
+  });
+
+  it('redirects the bare address to the page, unless it is the MCP endpoint', async () => {
+    const front = new Request('http://127.0.0.1:3000/');
+    const response = await new DevStudio().answer(front, served);
+    expect(response?.status).toBe(307);
+    expect(response?.headers.get('location')).toBe('/studio/');
+    expect(new DevStudio().answer(front, { ...served, path: '/' })).toBeUndefined();
+    const posted = new Request(front, { method: 'POST' });
+    expect(new DevStudio().answer(posted, served)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { generateKey, memoryStore } from '@mcp-saga/server';
-import { serve } from 'srvx';
+import { serve, type Server, type ServerOptions } from 'srvx';
 import { defineCommand, type Command, type CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { findKeys, keyOptions } from '../input/read-keys.ts';
@@ -13,7 +13,11 @@ import { secured } from '../studio/answer-studio.ts';
 export const dev: Command = defineCommand({
   parameters: ['file'],
   options: {
-    port: { short: 'p', value: 'PORT', help: 'port of the server (default: $PORT, or 3000)' },
+    port: {
+      short: 'p',
+      value: 'PORT',
+      help: 'port of the server (default: $PORT, or the first free one from 3000)',
+    },
     ...keyOptions,
   },
   example: 'mcp-saga dev sagas.ts',
@@ -45,10 +49,13 @@ export const dev: Command = defineCommand({
   },
 });
 
-/** Returns the port of the option, of the variable PORT, or 3000. Throws `usage`. */
-function portOf(option: string | undefined, { environment }: CommandIo): string {
-  const variable = environment['PORT'] || process.env['PORT'] || undefined;
-  const port = option ?? variable ?? '3000';
+/**
+ * Returns the port of the option, or of the variable PORT; undefined if nobody chose one. Throws
+ * `usage`.
+ */
+function portOf(option: string | undefined, { environment }: CommandIo): string | undefined {
+  const port = option ?? (environment['PORT'] || process.env['PORT'] || undefined);
+  if (port === undefined) return undefined;
   if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return port;
   const name = option === undefined ? 'PORT' : '--port';
   throw new CliError('usage', `${name} ${port}: expected a port, such as 3000.`);
@@ -58,7 +65,8 @@ interface ServeOptions {
   readonly keys: string;
   /** `false` if the keys were made for this process. */
   readonly hasOwnKeys: boolean;
-  readonly port: string;
+  /** Default: the first free port. */
+  readonly port: string | undefined;
   readonly say: Say;
   readonly io: CommandIo;
 }
@@ -77,7 +85,7 @@ async function serveUntilInterrupted(
     studio,
   });
   const onRequest = seenClients(say, studio.clients);
-  const server = serve({
+  const options: ServerOptions = {
     fetch: async (request) => {
       const served = live.current();
       const page = studio.answer(request, served);
@@ -89,13 +97,13 @@ async function serveUntilInterrupted(
       sayError(say, error);
       return secured(new Response('The log of mcp-saga dev shows the error.\n', { status: 500 }));
     },
-    port: Number(port),
     hostname: '127.0.0.1',
     silent: true,
     gracefulShutdown: false,
-  });
+  };
+  let server: Server | undefined;
   try {
-    await server.ready();
+    server = await listen(options, port, io);
     url = new URL(server.url ?? '').origin;
     const { path, programs } = live.current();
     const sagas = programs.map(({ name }) => name);
@@ -107,13 +115,39 @@ async function serveUntilInterrupted(
       `serving ${sagas.join(', ')} at ${mcp} and the studio at ${page}`,
     );
     if (!io.signal.aborted) await once(io.signal, 'abort');
-  } catch (error) {
-    if (Object(error).code !== 'EADDRINUSE') throw error;
-    throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, {
-      cause: error,
-    });
   } finally {
     live.close();
-    await Promise.all([server.close(true), studio.playground.close()]);
+    await Promise.all([server?.close(true), studio.playground.close()]);
+  }
+}
+
+const firstPort = 3_000;
+const lastPort = 3_099;
+
+/**
+ * Serves at the chosen port, or at the first free one. Somebody has told clients about a chosen
+ * port, so no other port takes its place. Throws `port_in_use`.
+ */
+async function listen(
+  options: ServerOptions,
+  chosen: string | undefined,
+  io: CommandIo,
+): Promise<Server> {
+  const first = chosen === undefined ? firstPort : Number(chosen);
+  const last = chosen === undefined ? lastPort : first;
+  for (let port = first; ; port += 1) {
+    const server = serve({ ...options, port });
+    try {
+      await server.ready();
+      if (port > first) io.note(`Port ${first} is in use, so the server listens at ${port}.`);
+      return server;
+    } catch (error) {
+      await server.close(true);
+      if (Object(error).code !== 'EADDRINUSE') throw error;
+      if (port === last)
+        throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, {
+          cause: error,
+        });
+    }
   }
 }

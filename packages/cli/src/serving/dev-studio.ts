@@ -52,7 +52,9 @@ export class DevStudio {
     module: PlayedModule & { readonly path: string },
   ): Promise<Response> | undefined {
     const { pathname } = new URL(request.url);
-    if (pathname !== path && !pathname.startsWith(`${path}/`)) return undefined;
+    // Whoever opens the bare address looks for a page. An MCP endpoint may have that path, too.
+    const isFront = pathname === '/' && request.method === 'GET' && module.path !== '/';
+    if (!isFront && pathname !== path && !pathname.startsWith(`${path}/`)) return undefined;
     return this.#answer(request, module).then(secured);
   }
 
@@ -66,6 +68,7 @@ export class DevStudio {
     if (why !== undefined) return refusal(403, why);
     if (![origin, null].includes(request.headers.get('origin')) || isOfOtherPage(request))
       return refusal(403, 'Invalid Origin');
+    if (pathname === '/') return refusal(307, 'See the studio.', { location: `${path}/` });
     const version = this.#start + this.#reloads;
     switch (pathname.slice(path.length + 1)) {
       case 'playground':
