@@ -404,9 +404,9 @@ export const pausing = saga({ name: 'pausing', version: '1', reuse: 'ok' }, func
     await page.close();
   });
 
-  it('shows messages of a saga, the link of an approval, and the duration of the whole', async () => {
+  it('shows messages of a saga and the link of an approval, whose answer continues the saga at once', async () => {
     const asking = `import { approval, log, progress } from '@mcp-saga/server';
-export const asking = saga({ name: 'asking', version: '1', reuse: 'ok' }, function* () {
+export const asking = saga({ name: 'asking', version: '1' }, function* () {
   yield* progress(1, 3, 'looks it up');
   yield* log('info', { order: 7 });
   const { approved } = yield* approval('boss', {
@@ -415,7 +415,8 @@ export const asking = saga({ name: 'asking', version: '1', reuse: 'ok' }, functi
     deliver: () => undefined,
     timeout: 86_400_000,
   });
-  return approved ? 'Paid' : 'Not paid';
+  const { text } = yield* elicit('why', { message: 'Why?', schema: z.object({ text: z.string() }) });
+  return (approved ? 'Paid, ' : 'Not paid, ') + text;
 });`;
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + asking);
     const page = await open();
@@ -433,9 +434,12 @@ export const asking = saga({ name: 'asking', version: '1', reuse: 'ok' }, functi
     await decision.getByRole('button', { name: 'Approve' }).click();
     await decision.getByRole('button', { name: 'Yes, approve' }).click();
     await decision.getByText('Your answer was recorded').waitFor();
-    await page.getByRole('button', { name: 'Continue now' }).click();
+    // The queue takes the turn, and the page fetches its token to answer the question.
+    await answer(page, 'why', 'text', 'broken');
+    await page.locator('.turns h3').filter({ hasText: 'Turn 3 queue' }).waitFor();
     await verdict(page, 'asking: completed');
-    expect(await page.locator('.event.completed').textContent()).toContain('Paid');
+    expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
+    expect(await page.locator('.event.completed').textContent()).toContain('Paid, broken');
     expect(await page.locator('.verdict').textContent()).toMatch(/· [\d.]+ m?s$/);
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     await summary(page, 'asking').waitFor({ state: 'detached' });

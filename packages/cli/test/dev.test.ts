@@ -443,7 +443,7 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
       environment: { SAGA_KEYS: keys },
     });
     expect(stopped).toMatchObject({ code: 130, errors: '' });
-    expect(JSON.parse(stopped.printed)).toMatchObject({ type: 'ready' });
+    expect(JSON.parse(stopped.printed.split('\n').at(-1) ?? '')).toMatchObject({ type: 'ready' });
     const { code, printed } = await run(['dev', 'nowhere.ts', '--json']);
     expect(printed.split('\n')).toHaveLength(1);
     expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 2, error: { code: 'no_file' } });
@@ -488,7 +488,8 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
       environment: { SAGA_KEYS: keys },
     });
     other.close();
-    const port = Number(new URL((JSON.parse(printed) as { readonly url: string }).url).port);
+    const { url } = JSON.parse(printed.split('\n').at(-1) ?? '') as { readonly url: string };
+    const port = Number(new URL(url).port);
     expect(port).toBeGreaterThan(3_000);
     expect(errors).toBe(`Port 3000 is in use, so the server listens at ${port}.`);
     vi.unstubAllEnvs();

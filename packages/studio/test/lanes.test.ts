@@ -1,6 +1,6 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import { expect, it } from 'vitest';
-import { answersOf, toLanes, entriesOf } from '../src/live/lanes.ts';
+import { answersOf, toLanes, entriesOf, unheldTurn } from '../src/live/lanes.ts';
 import type { Sent } from '../src/live/mcp-client.ts';
 
 function answered(id: string, more: Partial<SeenEvent> = {}): SeenEvent {
@@ -85,6 +85,24 @@ it('keeps a run in one line if the server rejects an answer and asks again', () 
     expect(toLanes([foreign(1, { asked }), before, running], [], 'ask')).toHaveLength(2);
   // The same turn after one with an answer is a fork.
   expect(toLanes([...turns, foreign(2, {})], [], 'ask')).toHaveLength(2);
+});
+
+it('keeps a turn of the queue, its stored response, and the next turn in one line', () => {
+  const queued = turnOf(2, '', { client: 'queue', events: [] });
+  const { request: _, ...woken } = queued;
+  const reply = { sagaToken: 'token' };
+  const start = { ...sentBy('start'), reply };
+  const [alone] = toLanes([turnOf(1, 'start'), woken], [start], 'ask');
+  expect(alone && unheldTurn(alone)).toBe(woken);
+  expect(alone?.tokens.map(({ sent }) => sent?.id)).toEqual(['start', undefined]);
+
+  const repeat = turnOf(2, 'back', { action: 'repeat', events: [] });
+  const turns = [turnOf(1, 'start'), woken, repeat, turnOf(3, 'next')];
+  const sent = [start, { ...sentBy('back', 'start'), reply }, sentBy('next', 'back')];
+  const held = toLanes(turns.slice(0, 3), sent, 'ask');
+  expect(held.map(unheldTurn)).toEqual([undefined]);
+  expect(held[0]?.tokens.at(-1)).toMatchObject({ sent: { id: 'back' }, isNewest: true });
+  expect(toLanes(turns, sent, 'ask').map((lane) => lane.turns)).toEqual([turns]);
 });
 
 it('takes along only answers of the client that it knows, in each form', () => {

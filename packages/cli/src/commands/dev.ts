@@ -80,6 +80,7 @@ async function serveUntilInterrupted(
   const live = await liveModule(file, {
     keys,
     store: memoryStore(),
+    queue: studio.queue,
     url: () => url,
     say,
     studio,

@@ -1,5 +1,7 @@
 import { present } from '@mcp-saga/core/program';
+import { memoryQueue } from '@mcp-saga/server';
 import { hostCheck } from '@mcp-saga/server/internal';
+import type { SagaQueue } from '@mcp-saga/server/stores';
 import {
   answerStudio,
   isOfOtherPage,
@@ -28,6 +30,8 @@ export class DevStudio {
   readonly #start = Date.now();
   /** Turns of served code. */
   readonly feed: TurnFeed = new TurnFeed(200);
+  /** Queue in memory, whose turns have `queue` in the place of a client. */
+  readonly queue: SagaQueue = observedQueue(this.feed);
 
   /** Shows changed code, or why the code is not served. */
   changed(problem?: string): void {
@@ -90,4 +94,20 @@ export class DevStudio {
       clients: [...this.clients.values()],
     }));
   }
+}
+
+/**
+ * Creates a queue whose deliveries belong to no request. Its timers start within a request, so
+ * their turns would otherwise count as turns of that client.
+ */
+function observedQueue(feed: TurnFeed): SagaQueue {
+  const queue = memoryQueue();
+  return {
+    ...queue,
+    start: ({ deliver, ...consumer }) =>
+      queue.start?.({
+        ...consumer,
+        deliver: (message) => feed.observe({ client: 'queue' }, () => deliver(message)),
+      }),
+  };
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type * as Serve from '@mcp-saga/server/serve';
-import type { SagaStore } from '@mcp-saga/server/stores';
+import type { SagaQueue, SagaStore } from '@mcp-saga/server/stores';
 import { assertSdk } from '../input/load-module.ts';
 import { loadSagas, type GivenOptions } from '../input/load-sagas.ts';
 import { isScript } from '../input/module-exports.ts';
@@ -13,6 +13,8 @@ import { withValues } from './with-values.ts';
 export interface DevWorld {
   readonly keys: string;
   readonly store: SagaStore;
+  /** Delivers to the newest code, which was the last to start it. */
+  readonly queue: SagaQueue;
   /** Returns the URL of the server, without a path. */
   readonly url: () => string;
   readonly say: Say;
@@ -30,7 +32,7 @@ export type ServedModule = Omit<PlayedModule, 'files'> &
 export async function serveModule(
   file: string,
   onImport: (url: string) => void,
-  { keys, store, url, say, studio }: DevWorld,
+  { keys, store, queue, url, say, studio }: DevWorld,
 ): Promise<ServedModule> {
   const { loaded, importFor, hosts, sagas } = await loadSagas(file, onImport);
   assertSdk(file);
@@ -42,12 +44,19 @@ export async function serveModule(
       ? sagas.map((saga) => ({ answeredBy: ['client', 'model', 'fallback'] as const, ...saga }))
       : sagas;
   const { auth, http, hooks, telemetry, anonymous } = options;
+  // A server with a store of its own decides who continues its sagas, here as in production. A
+  // queue wakes no saga with `reuse: 'ok'`, and the host warns about each.
+  const needsQueue =
+    options.queue === undefined &&
+    options.store === undefined &&
+    served.some(({ reuse }) => reuse !== 'ok');
   const server = serveSagas({
     name: basename(file),
     version: 'dev',
     ...options,
     sagas: served.map((saga) => withValues(saga, studio.feed)),
     store: options.store ?? store,
+    ...(needsQueue && { queue }),
     // An ephemeral key would end with the code that made it.
     keys: options.keys === 'ephemeral' ? keys : (options.keys ?? keys),
     // A host has no `authenticate`: its users come from another transport.

@@ -57,7 +57,7 @@ export interface SeenTurn {
   readonly result?: string;
   /** Message of the error. */
   readonly error?: string;
-  /** Client of the request. Only `mcp-saga dev` knows it. */
+  /** Client of the request, or `queue`. Only `mcp-saga dev` knows it. */
   readonly client?: string;
   /** ID of the request, chosen by the page that sent it. */
   readonly request?: string;

@@ -8,8 +8,10 @@ export interface LiveToken {
   readonly turn: SeenTurn;
   /** Number of events before the token. */
   readonly traced: number;
-  /** Request of this page that got the token. */
+  /** Newest request of this page that got the token. */
   readonly sent: Sent | undefined;
+  /** IDs of all requests that got the token. */
+  readonly holders: readonly (string | undefined)[];
   /** `true` if no turn has used the token. */
   readonly isNewest: boolean;
 }
@@ -53,7 +55,7 @@ function lineFor(
   const own = lines.find((line) => request !== undefined && line.at(-1)?.request === request);
   if (own !== undefined) return own;
   const parent = sent.find(({ id }) => id === request)?.parent;
-  if (parent !== undefined) return lines.find((line) => newestOf(line)?.request === parent);
+  if (parent !== undefined) return lines.find((line) => holdersOf(line).includes(parent));
   // Other clients do not say which token they sent. The turn after a repeated question, without
   // events, has its number.
   return lines.findLast((line) => {
@@ -67,6 +69,30 @@ function newestOf(turns: readonly SeenTurn[]): SeenTurn | undefined {
   return turns.findLast(({ status, action }) => status !== 'rejected' && action !== 'repeat');
 }
 
+/**
+ * Requests that got the newest token: that of the newest turn, and those that repeated it. A queue
+ * takes a turn without a request, and its client gets the token when it comes back.
+ */
+function holdersOf(turns: readonly SeenTurn[]): readonly (string | undefined)[] {
+  const newest = newestOf(turns);
+  return newest === undefined ? [] : holdersOfTurn(turns, newest);
+}
+
+function holdersOfTurn(
+  turns: readonly SeenTurn[],
+  { turn, request }: SeenTurn,
+): readonly (string | undefined)[] {
+  const repeated = turns.filter((other) => other.action === 'repeat' && other.turn === turn);
+  return [request, ...repeated.map((other) => other.request)];
+}
+
+/** The newest turn that a queue took, if no client has its token yet. */
+export function unheldTurn({ turns }: LiveLane): SeenTurn | undefined {
+  const newest = newestOf(turns);
+  const isUnheld = newest?.client === 'queue' && holdersOfTurn(turns, newest).length === 1;
+  return isUnheld && newest.status === 'suspended' ? newest : undefined;
+}
+
 function toLane(
   turns: SeenTurn[],
   lanes: LiveLane[],
@@ -78,19 +104,21 @@ function toLane(
   for (const [at, turn] of turns.entries()) {
     entries.push(...entriesOf(turn, saga));
     if (turn.status !== 'suspended' || turn.action === 'repeat') continue;
-    const isLast = turns[at + 1]?.request !== turn.request;
-    const request = isLast ? sent.find(({ id }) => id === turn.request) : undefined;
+    const isLast = turn.request === undefined || turns[at + 1]?.request !== turn.request;
+    const holders = isLast ? holdersOfTurn(turns, turn) : [];
+    const request = sent.findLast(({ id, reply }) => reply !== undefined && holders.includes(id));
     tokens.push({
       turn,
       traced: entries.length,
       sent: request,
+      holders,
       isNewest: turn === newestOf(turns),
     });
   }
   const { turn: first = 0, request } = turns[0] ?? {};
   const { parent } = sent.find(({ id }) => id === request) ?? {};
-  const isOrigin = ({ turn, sent: own }: LiveToken): boolean =>
-    parent === undefined ? turn.turn === first - 1 : own?.id === parent;
+  const isOrigin = ({ turn, holders }: LiveToken): boolean =>
+    parent === undefined ? turn.turn === first - 1 : holders.includes(parent);
   const origin = lanes.findLast((lane) => lane.tokens.some(isOrigin));
   const path = [...(origin?.path ?? []).filter(({ turn }) => turn < first), ...turns];
   return { turns, entries, tokens, origin, path };
@@ -113,7 +141,7 @@ function beginOf({ action, args }: SeenTurn, saga: string): readonly Facts[] {
   if (action === 'start') return [{ type: 'started', id: saga, value: args }];
   if (action === 'cancel')
     return [{ type: 'cancelledFromOutside', text: 'The client cancels the saga.' }];
-  return [{ type: 'told', text: 'The request was sent again, and got the stored response.' }];
+  return [{ type: 'told', text: 'The client got the stored response. Nothing ran.' }];
 }
 
 function eventOf(event: SeenEvent, turn: SeenTurn): Facts {

@@ -3,7 +3,7 @@ import type { StudioState } from 'mcp-saga/studio';
 import type { Sources } from '../model/session.ts';
 import { scrollToRun, watchFocus } from '../parts/controls.tsx';
 import { loadSources } from '../parts/load-sources.ts';
-import { toLanes, type LiveLane } from './lanes.ts';
+import { toLanes, unheldTurn, type LiveLane } from './lanes.ts';
 import {
   methodsOf,
   sendRequest,
@@ -164,6 +164,18 @@ export class LiveStore {
     setTimeout(() => void (isNewest() && this.resume(sent)), retryAfterMs);
   }
 
+  /**
+   * Fetches the newest token of the shown saga if the queue has continued it, for example after an
+   * approval. The page could not answer the next question without it.
+   */
+  #catchUp(): void {
+    const { value: lane } = this.shownLane;
+    if (lane === undefined || unheldTurn(lane) === undefined) return;
+    const held = lane.tokens.findLast(({ sent }) => sent?.reply?.sagaToken !== undefined)?.sent;
+    if (held !== undefined && this.sent.value.every(({ parent }) => parent !== held.id))
+      void this.resume(held);
+  }
+
   async #load(): Promise<void> {
     const { value: before } = this.state;
     const saga = this.saga.value?.sagaId ?? '';
@@ -180,6 +192,7 @@ export class LiveStore {
       if (state.mcp !== undefined) this.sources.value = await loadSources(this.sources.value);
       // The turns of a saga that this state mentions first.
       if ((this.saga.value?.sagaId ?? '') !== saga) await this.#load();
+      this.#catchUp();
     } catch {
       this.failure.value = unreachable;
     }
