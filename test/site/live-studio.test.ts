@@ -428,6 +428,10 @@ export const asking = saga({ name: 'asking', version: '1' }, function* () {
     await verdict(page, 'asking: waits');
     const said = await page.locator('.event.told').allTextContents();
     expect(said).toEqual(['progress: 1 of 3 looks it up', 'log: {"order":7}']);
+    await page
+      .locator('.event.waited')
+      .getByText(/^waits for boss until \w+ /)
+      .waitFor();
     // The client gets no link: it leads outside.
     const link = page.locator('.event.effect').filter({ hasText: 'Pay 5 EUR?' }).getByRole('link');
     const [decision] = await Promise.all([page.waitForEvent('popup'), link.click()]);
@@ -438,6 +442,10 @@ export const asking = saga({ name: 'asking', version: '1' }, function* () {
     await answer(page, 'why', 'text', 'broken');
     await page.locator('.turns h3').filter({ hasText: 'Turn 3 queue' }).waitFor();
     await verdict(page, 'asking: completed');
+    await page
+      .locator('.event.ran')
+      .getByText(/^approved · holder of the link · /)
+      .waitFor();
     expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
     expect(await page.locator('.event.completed').textContent()).toContain('Paid, broken');
     expect(await page.locator('.verdict').textContent()).toMatch(/· [\d.]+ m?s$/);

@@ -1,4 +1,5 @@
 export type {
+  SeenDecision,
   SeenEvent,
   SeenRejection,
   SeenSaga,

@@ -105,6 +105,85 @@ it('keeps a turn of the queue, its stored response, and the next turn in one lin
   expect(toLanes(turns, sent, 'ask').map((lane) => lane.turns)).toEqual([turns]);
 });
 
+function pollOf(id: string, attempt: number, more: Partial<SeenEvent> = {}): SeenEvent {
+  return {
+    id,
+    kind: 'poll',
+    type: 'succeeded',
+    attempt,
+    startedAt: attempt * 1_000,
+    durationMs: 1,
+    ...more,
+  };
+}
+
+it('names the people that a saga waits for, and who decided what', () => {
+  const deadline = Date.UTC(2027, 0, 4, 12);
+  const asked: SeenEvent = {
+    id: 'manager',
+    kind: 'told',
+    type: 'told',
+    value: 'Pay?',
+    url: 'http://a/1',
+    deadline,
+  };
+  const answers = [
+    { by: 'ann', at: deadline, approved: true, value: '{"note":"ok"}' },
+    { by: 'link', at: deadline, approved: false },
+  ];
+  const denied = pollOf('manager/answers', 2, {
+    decision: { id: 'manager', outcome: 'denied', answers },
+  });
+  const late = pollOf('manager/close#2', 3, {
+    decision: { id: 'manager', outcome: 'timeout', answers: [] },
+  });
+  const begun = turnOf(1, 'start', {
+    startedAt: deadline - 86_400_000,
+    events: [asked, pollOf('manager/answers', 1)],
+    retryAfterMs: 30_000,
+  });
+  const [lane] = toLanes([begun, turnOf(2, 'a', { events: [denied, late] })], [], 'ask');
+  const texts = lane?.entries.map(({ text }) => text.replaceAll(/\d+:\d+(?: [AP]M)?/g, 'TIME'));
+  expect(texts).toEqual([
+    'call ask',
+    'ran manager Pay?',
+    'waits for manager until Monday TIME',
+    'manager approved · ann · TIME · {"note":"ok"}',
+    'manager denied · holder of the link · TIME',
+    'manager no decision in time',
+  ]);
+});
+
+it('folds the polls of a turn, and turns that only poll, into the last of them', () => {
+  const polling = (turn: number): SeenTurn =>
+    turnOf(turn, `r${turn}`, {
+      events: [pollOf('parcel', turn), pollOf('parcel', turn + 10)],
+      retryAfterMs: 30_000,
+    });
+  const there = pollOf('parcel', 20, { value: 'there' });
+  const turns = [
+    turnOf(1, 'r1'),
+    polling(2),
+    polling(3),
+    polling(4),
+    turnOf(5, 'r5', { events: [there] }),
+  ];
+  const sent = turns.map(({ turn }) => sentBy(`r${turn}`, turn === 1 ? undefined : `r${turn - 1}`));
+  const [lane, ...forks] = toLanes(turns, sent, 'ask');
+  expect(forks).toEqual([]);
+  expect(lane?.shown.map(({ turn: { turn }, polls }) => [turn, polls])).toEqual([
+    [1, 0],
+    [4, 2],
+    [5, 0],
+  ]);
+  expect(lane?.tokens.map(({ turn: { turn } }) => turn)).toEqual([1, 4, 5]);
+  const polls = lane?.entries.filter(({ type }) => type === 'polled') ?? [];
+  expect(polls.map(({ attempt, value, time }) => [attempt, value, time?.ms])).toEqual([
+    [14, undefined, 10_001],
+    [20, 'there', 1],
+  ]);
+});
+
 it('takes along only answers of the client that it knows, in each form', () => {
   const events = [
     answered('amount', { action: 'accept', value: '{"euros":30}' }),

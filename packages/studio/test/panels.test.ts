@@ -187,7 +187,14 @@ const turn = {
   args: evil,
   uncompensated: [evil],
 };
-const liveLane = { turns: [turn], path: [turn], entries, origin: { entries }, tokens: [] };
+const liveLane = {
+  turns: [turn],
+  path: [turn],
+  shown: [{ turn, polls: 0 }],
+  entries,
+  origin: { entries },
+  tokens: [],
+};
 const tool = {
   name: evil,
   description: evil,

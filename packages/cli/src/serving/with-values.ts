@@ -2,7 +2,7 @@ import { present } from '@mcp-saga/core/program';
 import type { Program } from '@mcp-saga/server';
 import type { ClientAnswer, Outcome, Runtime } from '@mcp-saga/server/internal';
 import { wrapProgram } from '@mcp-saga/testing/internal';
-import type { SeenEvent, SeenTurn } from '../studio/seen-turns.ts';
+import type { SeenDecision, SeenEvent, SeenTurn } from '../studio/seen-turns.ts';
 import type { TurnFeed } from '../studio/turn-feed.ts';
 import { messageOf } from './turn-log.ts';
 
@@ -44,7 +44,8 @@ function observed(
         ...outside,
         ticket: async (question, facts) => {
           const url = await outside.ticket(question, facts);
-          feed.report({ id: question.path, value: question.message, url });
+          const { deadline } = facts;
+          feed.report({ id: question.path, value: question.message, url, deadline });
           return url;
         },
       },
@@ -57,6 +58,9 @@ function observed(
           const value = await running;
           // A delivery returns a digest.
           if (call.outside === undefined) Object.assign(event, present({ value: toText(value) }));
+          const id = call.path.replace(/\/(?:answers|close)(?:#\d+)?$/, '');
+          if (call.outside === 'answers' && id !== call.path)
+            Object.assign(event, present({ decision: decisionOf(id, value) }));
           return value;
         } catch (error) {
           event.value = messageOf(error);
@@ -92,6 +96,43 @@ function answerOf(answer: ClientAnswer | undefined): Partial<SeenEvent> {
     content?: unknown;
   };
   return present({ action, value: toText(error?.message ?? content) });
+}
+
+interface PersonalAnswer {
+  readonly by: 'link' | { readonly subject: string };
+  readonly at: number;
+  readonly approved?: boolean;
+  readonly content?: unknown;
+}
+
+/** Result of a poll for answers: a decision, an event, or the `last` of them when time is over. */
+interface Polled extends Partial<PersonalAnswer> {
+  readonly reason?: string;
+  readonly answers?: readonly PersonalAnswer[];
+  readonly event?: unknown;
+  readonly last?: Polled;
+}
+
+/** Reads the decision that a poll has found. Returns undefined if people still have time. */
+function decisionOf(id: string, value: unknown): SeenDecision | undefined {
+  const polled = Object(value) as Polled;
+  const { approved, answers = [], reason, by, at, event } = polled.last ?? polled;
+  if (by !== undefined && at !== undefined)
+    return { id, outcome: 'received', answers: [toSeenAnswer({ by, at, content: event })] };
+  if (approved === undefined) return undefined;
+  const outcome = approved ? 'approved' : reason === 'timeout' ? 'timeout' : 'denied';
+  return { id, outcome, answers: answers.map(toSeenAnswer) };
+}
+
+function toSeenAnswer({
+  by,
+  at,
+  approved,
+  content = {},
+}: PersonalAnswer): SeenDecision['answers'][number] {
+  const text = toText(content);
+  const given = { approved, value: text === '{}' ? undefined : text };
+  return { by: by === 'link' ? by : by.subject, at, ...present(given) };
 }
 
 function factsOf(outcome: Outcome): Partial<SeenTurn> {

@@ -20,8 +20,29 @@ export interface SeenEvent {
   readonly value?: string;
   /** Link to decide an approval, or to send an event. */
   readonly url?: string;
+  /** End of the time for answers at the link, in milliseconds since the epoch. */
+  readonly deadline?: number;
+  /** Decision of an approval, or a received event, with the answers that counted. */
+  readonly decision?: SeenDecision;
   /** Idempotency key of a step. */
   readonly key?: string;
+}
+
+/** Decision of other people, or event of another system. */
+export interface SeenDecision {
+  /** ID of the approval or event. */
+  readonly id: string;
+  readonly outcome: 'approved' | 'denied' | 'timeout' | 'received';
+  readonly answers: readonly {
+    /** User as the host authenticated them, or `link` for the holder of the link. */
+    readonly by: string;
+    /** Time of the answer, in milliseconds since the epoch. */
+    readonly at: number;
+    /** `false` for a denial. Undefined for an event. */
+    readonly approved?: boolean;
+    /** Fields of the form, or the event; undefined without fields. */
+    readonly value?: string;
+  }[];
 }
 
 /** Turn that the process runs or ran. */

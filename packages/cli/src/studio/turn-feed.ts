@@ -69,7 +69,7 @@ export class TurnFeed {
   }
 
   /** Adds a message, or a link, to the turn of the running code. Only for a developer. */
-  report(facts: Pick<SeenEvent, 'id' | 'value' | 'url'>): void {
+  report(facts: Pick<SeenEvent, 'id' | 'value' | 'url' | 'deadline'>): void {
     const { turn } = this.#running.getStore() ?? {};
     // Messages leave room for steps.
     if (turn !== undefined && turn.events.length < maxEvents / 2)

@@ -2,7 +2,6 @@ import type { JSX } from 'preact';
 import { CodePane, fileOf } from '../parts/code-pane.tsx';
 import { shownEvents } from '../page/panels/time-slider.tsx';
 import { Failure } from '../parts/controls.tsx';
-import { entriesOf } from './lanes.ts';
 import { LiveRun } from './live-run.tsx';
 import type { LiveStore } from './live-store.ts';
 import { SeenList } from './seen-list.tsx';
@@ -39,11 +38,10 @@ function Source({ store }: { readonly store: LiveStore }): JSX.Element | null {
   const { saga = '' } = store.saga.value ?? {};
   const file = fileOf(store.sources.value?.examples[0]?.files ?? [], saga);
   if (file === undefined || saga === '') return null;
-  const { path = [], entries = [] } = store.shownLane.value ?? {};
-  const all = path.flatMap((turn) => entriesOf(turn, saga));
+  const { before = [], entries = [] } = store.shownLane.value ?? {};
   return (
     <section class="source" aria-label="Source">
-      <CodePane {...file} entries={all.slice(0, all.length - entries.length + shownEvents.value)} />
+      <CodePane {...file} entries={[...before, ...entries.slice(0, shownEvents.value)]} />
     </section>
   );
 }

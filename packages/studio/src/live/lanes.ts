@@ -1,4 +1,4 @@
-import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
+import type { SeenDecision, SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import type { Given } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
 import { durationOf, looks } from '@mcp-saga/testing/internal';
@@ -16,6 +16,12 @@ export interface LiveToken {
   readonly isNewest: boolean;
 }
 
+/** Turn with entries, and how many turns before it only polled for the same answer. */
+export interface ShownTurn {
+  readonly turn: SeenTurn;
+  readonly polls: number;
+}
+
 /** Turns of a saga in one line: each turn continues the token of the turn before. */
 export interface LiveLane {
   readonly turns: readonly SeenTurn[];
@@ -23,6 +29,10 @@ export interface LiveLane {
   readonly origin: LiveLane | undefined;
   /** Turns from the start, also of the lanes before. */
   readonly path: readonly SeenTurn[];
+  /** The turns of this lane that have entries, which are all but repeated polls. */
+  readonly shown: readonly ShownTurn[];
+  /** Entries of the lanes before, up to the forked token. */
+  readonly before: readonly EntryView[];
   readonly entries: readonly EntryView[];
   readonly tokens: readonly LiveToken[];
 }
@@ -99,37 +109,96 @@ function toLane(
   sent: readonly Sent[],
   saga: string,
 ): LiveLane {
+  const { turn: first = 0, request: start } = turns[0] ?? {};
+  const { parent } = sent.find(({ id }) => id === start) ?? {};
+  const isOrigin = ({ turn, holders }: LiveToken): boolean =>
+    parent === undefined ? turn.turn === first - 1 : holders.includes(parent);
+  const origin = lanes.findLast((lane) => lane.tokens.some(isOrigin));
+  const ofOrigin = (origin?.path ?? []).filter(({ turn }) => turn < first);
+  const before = entriesOfAll(ofOrigin, saga);
+  const waits = new Map<string, number>();
+  for (const turn of ofOrigin) noteWaits(turn, waits);
   const entries: EntryView[] = [];
   const tokens: LiveToken[] = [];
+  const shown: ShownTurn[] = [];
+  let polls = 0;
   for (const [at, turn] of turns.entries()) {
-    entries.push(...entriesOf(turn, saga));
+    noteWaits(turn, waits);
+    const next = turns[at + 1];
+    if (isPoll(turn) && next !== undefined && isPoll(next)) {
+      polls += 1;
+      continue;
+    }
+    entries.push(...entriesOf(turn, saga, waits));
+    shown.push({ turn, polls });
+    polls = 0;
     if (turn.status !== 'suspended' || turn.action === 'repeat') continue;
-    const isLast = turn.request === undefined || turns[at + 1]?.request !== turn.request;
+    const isLast = turn.request === undefined || next?.request !== turn.request;
     const holders = isLast ? holdersOfTurn(turns, turn) : [];
-    const request = sent.findLast(({ id, reply }) => reply !== undefined && holders.includes(id));
     tokens.push({
       turn,
       traced: entries.length,
-      sent: request,
+      sent: sent.findLast(({ id, reply }) => reply !== undefined && holders.includes(id)),
       holders,
       isNewest: turn === newestOf(turns),
     });
   }
-  const { turn: first = 0, request } = turns[0] ?? {};
-  const { parent } = sent.find(({ id }) => id === request) ?? {};
-  const isOrigin = ({ turn, holders }: LiveToken): boolean =>
-    parent === undefined ? turn.turn === first - 1 : holders.includes(parent);
-  const origin = lanes.findLast((lane) => lane.tokens.some(isOrigin));
-  const path = [...(origin?.path ?? []).filter(({ turn }) => turn < first), ...turns];
-  return { turns, entries, tokens, origin, path };
+  return { turns, entries, tokens, shown, origin, before, path: [...ofOrigin, ...turns] };
+}
+
+function entriesOfAll(turns: readonly SeenTurn[], saga: string): readonly EntryView[] {
+  const waits = new Map<string, number>();
+  return turns.flatMap((turn) => {
+    noteWaits(turn, waits);
+    return entriesOf(turn, saga, waits);
+  });
+}
+
+/** `true` for a turn that asked for an answer which had not come. */
+function isPoll({ action, status, asked, events }: SeenTurn): boolean {
+  return (
+    action === 'resume' &&
+    status === 'suspended' &&
+    asked.length === 0 &&
+    events.length > 0 &&
+    events.every(isVain)
+  );
+}
+
+/** `true` for a poll that found nothing. */
+function isVain({ kind, type, value, decision }: SeenEvent): boolean {
+  return kind === 'poll' && type === 'succeeded' && value === undefined && decision === undefined;
+}
+
+/** Adds the approvals and events that a turn began to wait for, and removes the decided ones. */
+function noteWaits({ events }: SeenTurn, waits: Map<string, number>): void {
+  for (const { id, url, deadline = Infinity, decision } of events) {
+    if (url !== undefined) waits.set(id, deadline);
+    if (decision !== undefined) waits.delete(decision.id);
+  }
+}
+
+/** Approvals and events that a lane waits for, with the end of their time. */
+export function waitsOf({ path }: LiveLane): ReadonlyMap<string, number> {
+  const waits = new Map<string, number>();
+  for (const turn of path) noteWaits(turn, waits);
+  return waits;
 }
 
 type Facts = Pick<EntryView, 'type'> & Partial<EntryView>;
 
-export function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
+/** `waits`: approvals and events without a decision after the turn, with the end of their time. */
+export function entriesOf(
+  turn: SeenTurn,
+  saga: string,
+  waits: ReadonlyMap<string, number> = new Map(),
+): readonly EntryView[] {
   const facts = [...beginOf(turn, saga)];
   if (turn.action !== 'repeat')
-    facts.push(...turn.events.map((event) => eventOf(event, turn)), ...endOf(turn));
+    facts.push(
+      ...foldPolls(turn.events).flatMap((event) => factsOf(event, turn)),
+      ...endOf(turn, waits),
+    );
   return facts.map((each, at) => {
     const said = [looks[each.type].verb ?? each.type, each.id, each.value];
     return { text: said.filter(Boolean).join(' '), turn: turn.turn, isFirst: at === 0, ...each };
@@ -142,6 +211,64 @@ function beginOf({ action, args }: SeenTurn, saga: string): readonly Facts[] {
   if (action === 'cancel')
     return [{ type: 'cancelledFromOutside', text: 'The client cancels the saga.' }];
   return [{ type: 'told', text: 'The client got the stored response. Nothing ran.' }];
+}
+
+/** Makes one event of successive polls, whose time begins with the first one. */
+function foldPolls(events: readonly SeenEvent[]): readonly SeenEvent[] {
+  const folded: SeenEvent[] = [];
+  for (const event of events) {
+    const last = folded.at(-1);
+    if (last === undefined || last.id !== event.id || !isVain(last) || event.kind !== 'poll') {
+      folded.push(event);
+      continue;
+    }
+    const { startedAt = event.startedAt } = last;
+    const endedAt =
+      event.durationMs === undefined ? undefined : (event.startedAt ?? 0) + event.durationMs;
+    folded[folded.length - 1] = {
+      ...event,
+      ...(startedAt !== undefined && { startedAt }),
+      ...(startedAt !== undefined && endedAt !== undefined && { durationMs: endedAt - startedAt }),
+    };
+  }
+  return folded;
+}
+
+/** Polls of the engine for answers of people say nothing until they find a decision. */
+function factsOf(event: SeenEvent, turn: SeenTurn): readonly Facts[] {
+  const { decision } = event;
+  if (decision !== undefined) return decisionOf(decision);
+  return isVain(event) && /\/answers(?:#\d+)?$/.test(event.id) ? [] : [eventOf(event, turn)];
+}
+
+function decisionOf({ id, outcome, answers }: SeenDecision): readonly Facts[] {
+  const values = answers.map(({ by, at, approved, value }) => {
+    const verb = approved === undefined ? 'received' : approved ? 'approved' : 'denied';
+    const who = by === 'link' ? 'holder of the link' : by;
+    return [verb, who, clockTimeOf(at), value].filter(Boolean).join(' · ');
+  });
+  if (outcome === 'timeout') values.push('no decision in time');
+  return values.map((value) => ({ type: 'ran', id, value, text: `${id} ${value}` }));
+}
+
+function clockTimeOf(at: number): string {
+  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+}
+
+const weekMs = 7 * 24 * 60 * 60 * 1_000;
+
+/** Writes a time with its day, which is a weekday within a week of `from`. */
+export function dayTimeOf(at: number, from: number): string {
+  const day: Intl.DateTimeFormatOptions =
+    at - from < weekMs ? { weekday: 'long' } : { year: 'numeric', month: 'short', day: 'numeric' };
+  return `${new Date(at).toLocaleDateString([], day)} ${clockTimeOf(at)}`;
+}
+
+/** Says what a saga waits for: `manager until Monday 14:00`. */
+export function waitedFor(waits: ReadonlyMap<string, number>, from: number): string {
+  return [...waits]
+    .map(([id, at]) => (at === Infinity ? id : `${id} until ${dayTimeOf(at, from)}`))
+    .join(', and for ');
 }
 
 function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
@@ -187,13 +314,14 @@ function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
         ...facts,
         type: doneTypes[kind] ?? 'ran',
         value: type === 'succeeded' ? value : running,
+        isOpen: type === 'running',
       };
   }
 }
 
 const doneTypes: Readonly<Record<string, EntryView['type']>> = { undo: 'undone', poll: 'polled' };
 
-function endOf(turn: SeenTurn): readonly Facts[] {
+function endOf(turn: SeenTurn, waits: ReadonlyMap<string, number>): readonly Facts[] {
   const {
     status,
     asked,
@@ -208,6 +336,8 @@ function endOf(turn: SeenTurn): readonly Facts[] {
     case 'running':
       return [];
     case 'suspended':
+      if (asked.length === 0 && waits.size > 0)
+        return [{ type: 'waited', text: `waits for ${waitedFor(waits, turn.startedAt)}` }];
       if (asked.length === 0 && retryAfterMs !== undefined)
         return [{ type: 'waited', text: `waits ${durationOf(retryAfterMs)}` }];
       return asked.map(({ stepId: id, type }, at) => ({

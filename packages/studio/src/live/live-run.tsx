@@ -80,14 +80,16 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   );
 }
 
-function captionOf({ turns }: LiveLane, request: number): JSX.Element {
-  const { client, durationMs, startedAt = 0 } = turns[request - 1] ?? {};
+function captionOf({ shown }: LiveLane, request: number): JSX.Element {
+  const { turn, polls = 0 } = shown[request - 1] ?? {};
+  const { client, durationMs, startedAt = 0 } = turn ?? {};
   const duration = durationMs === undefined ? 'runs now' : durationOf(durationMs);
   return (
     <>
       {client !== undefined && <Shown text={client} />}
       {client !== undefined && ' · '}
       {new Date(startedAt).toLocaleTimeString()} · {duration}
+      {polls > 0 && ` · after ${polls} ${polls === 1 ? 'turn' : 'turns'} alike`}
     </>
   );
 }

@@ -7,6 +7,8 @@ export interface EntryView {
   readonly turn: number;
   /** `true` for the first event of a request. Default: that of a turn. */
   readonly isFirst?: boolean;
+  /** `true` for a step without an end so far. */
+  readonly isOpen?: boolean;
   /** Number of the attempt, from 1; undefined for other events. */
   readonly attempt?: number | undefined;
   readonly type: TraceEntry['type'];

@@ -117,7 +117,7 @@ function Event({
   readonly entry: EntryView;
   readonly isLater: boolean;
 }): JSX.Element {
-  const { type, id, text, value = '', key, attempt = 1, time, reads = [], url } = entry;
+  const { type, id, isOpen, text, value = '', key, attempt = 1, time, reads = [], url } = entry;
   const shown = value !== '' && (
     <span class="value">
       <Shown text={value} />
@@ -125,7 +125,9 @@ function Event({
   );
   const { place, verb, isSentence, isBad } = lookOf(entry);
   return (
-    <li class={`event ${place} ${type} ${isBad ? 'bad' : ''} ${isLater ? 'later' : ''}`}>
+    <li
+      class={`event ${place} ${type} ${isBad ? 'bad' : ''} ${isOpen ? 'open' : ''} ${isLater ? 'later' : ''}`}
+    >
       <div>
         {reads.length > 0 && (
           <Fold summary={reads.length === 1 ? '1 entry' : `${reads.length} entries`}>
