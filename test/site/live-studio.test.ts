@@ -202,7 +202,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       /<title>refund<\/title>.*call refund.*asked amount How much of A7\?.*result Paid/s,
     );
 
-    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.getByRole('button', { name: 'Run again' }).click();
     await question(page, 'amount').filter({ hasText: 'How much of A7?' }).waitFor();
     await verdict(page, 'waits');
     await page.close();
@@ -316,6 +316,8 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await filter.fill('');
     for (const value of ['{"order":"B8"}', 'How much of B8?', '{"euros":5}', 'her reason', '5 EUR'])
       expect(run).toContain(value);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await question(page, 'amount').filter({ hasText: 'How much of B8?' }).waitFor();
     await page.close();
   });
 

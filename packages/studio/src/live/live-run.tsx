@@ -45,9 +45,9 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
             Open in the playground
           </Button>
         )}
-        {store.startAgain !== undefined && (
-          <Button class="quiet" onClick={store.startAgain}>
-            Start again
+        {store.runAgain !== undefined && (
+          <Button class="quiet" onClick={store.runAgain}>
+            Run again
           </Button>
         )}
       </div>

@@ -85,16 +85,19 @@ export class LiveStore {
     const id = crypto.randomUUID();
     this.show(id);
     const params = { name: tool, arguments: args };
-    const { error } = await this.#send({ id, tool, method: 'tools/callSaga', params, args });
+    const { error } = await this.#send({ id, tool, method: 'tools/callSaga', params });
     if (error !== undefined) this.failure.value = `${tool}: ${error}`;
   }
 
   /**
-   * Starts the shown saga again, with the same arguments. Undefined for a saga of another client.
+   * Starts the shown saga again, with the same arguments. Undefined if its tool is not served, or
+   * its first turn is unknown.
    */
-  get startAgain(): (() => void) | undefined {
-    const { tool, args } = this.sent.value.find(({ id }) => id === this.saga.value?.request) ?? {};
-    return tool !== undefined && args !== undefined ? () => void this.start(tool, args) : undefined;
+  get runAgain(): (() => void) | undefined {
+    const { saga: tool } = this.saga.value ?? {};
+    const { args } = this.state.value?.turns.find(({ action }) => action === 'start') ?? {};
+    if (args === undefined || !this.tools.value.some(({ name }) => name === tool)) return undefined;
+    return () => void this.start(tool as string, JSON.parse(args) as object);
   }
 
   /**

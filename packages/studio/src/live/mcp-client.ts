@@ -79,8 +79,6 @@ export interface Sent {
   /** ID of the request with the token of this one; undefined for a call. */
   readonly parent?: string;
   readonly method: 'tools/callSaga' | 'tools/resumeSaga' | 'tools/cancelSaga';
-  /** Arguments of a call, to start the saga again. */
-  readonly args?: object;
   /** Undefined after the response. */
   readonly params?: object;
   readonly reply?: SagaReply;
