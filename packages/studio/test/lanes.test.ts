@@ -1,6 +1,6 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import { expect, it } from 'vitest';
-import { answersOf, toLanes, entriesOf, unheldTurn } from '../src/live/lanes.ts';
+import { answersOf, entriesOf, pauseBefore, toLanes, unheldTurn } from '../src/live/lanes.ts';
 import type { Sent } from '../src/live/mcp-client.ts';
 
 function answered(id: string, more: Partial<SeenEvent> = {}): SeenEvent {
@@ -182,6 +182,19 @@ it('folds the polls of a turn, and turns that only poll, into the last of them',
     [14, undefined, 10_001],
     [20, 'there', 1],
   ]);
+});
+
+it('measures the pause before a turn from the end of the shown turn before', () => {
+  const events = [pollOf('parcel', 1)];
+  const turns = [
+    turnOf(1, 'a', { startedAt: 0, durationMs: 1_000 }),
+    turnOf(2, 'b', { startedAt: 5_000, durationMs: 1_000, events }),
+    turnOf(3, 'c', { startedAt: 9_000, durationMs: 1_000, events }),
+    turnOf(4, 'd', { startedAt: 12_000 }),
+  ];
+  const [lane] = toLanes(turns, [], 'ask');
+  const pauses = lane?.shown.map((_, at) => pauseBefore(lane, at + 1));
+  expect(pauses).toEqual([0, 8_000, 2_000]);
 });
 
 it('takes along only answers of the client that it knows, in each form', () => {

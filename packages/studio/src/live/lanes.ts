@@ -146,6 +146,14 @@ function toLane(
   return { turns, entries, tokens, shown, origin, before, path: [...ofOrigin, ...turns] };
 }
 
+/** Time between a shown turn, numbered from 1, and the one before, in milliseconds. */
+export function pauseBefore({ shown }: LiveLane, request: number): number {
+  const { turn: before } = shown[request - 2] ?? {};
+  const { turn } = shown[request - 1] ?? {};
+  if (turn === undefined || before?.durationMs === undefined) return 0;
+  return turn.startedAt - before.startedAt - before.durationMs;
+}
+
 function entriesOfAll(turns: readonly SeenTurn[], saga: string): readonly EntryView[] {
   const waits = new Map<string, number>();
   return turns.flatMap((turn) => {
@@ -176,13 +184,6 @@ function noteWaits({ events }: SeenTurn, waits: Map<string, number>): void {
     if (url !== undefined) waits.set(id, deadline);
     if (decision !== undefined) waits.delete(decision.id);
   }
-}
-
-/** Approvals and events that a lane waits for, with the end of their time. */
-export function waitsOf({ path }: LiveLane): ReadonlyMap<string, number> {
-  const waits = new Map<string, number>();
-  for (const turn of path) noteWaits(turn, waits);
-  return waits;
 }
 
 type Facts = Pick<EntryView, 'type'> & Partial<EntryView>;
@@ -258,14 +259,14 @@ function clockTimeOf(at: number): string {
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 
 /** Writes a time with its day, which is a weekday within a week of `from`. */
-export function dayTimeOf(at: number, from: number): string {
+function dayTimeOf(at: number, from: number): string {
   const day: Intl.DateTimeFormatOptions =
     at - from < weekMs ? { weekday: 'long' } : { year: 'numeric', month: 'short', day: 'numeric' };
   return `${new Date(at).toLocaleDateString([], day)} ${clockTimeOf(at)}`;
 }
 
 /** Says what a saga waits for: `manager until Monday 14:00`. */
-export function waitedFor(waits: ReadonlyMap<string, number>, from: number): string {
+function waitedFor(waits: ReadonlyMap<string, number>, from: number): string {
   return [...waits]
     .map(([id, at]) => (at === Infinity ? id : `${id} until ${dayTimeOf(at, from)}`))
     .join(', and for ');

@@ -6,7 +6,7 @@ import { durationOf } from '@mcp-saga/testing/internal';
 import { ExportMenu } from '../page/panels/export-menu.tsx';
 import { TimeSlider } from '../page/panels/time-slider.tsx';
 import { toFragment, type Shared } from '../parts/link.ts';
-import { answersOf, type LiveLane } from './lanes.ts';
+import { answersOf, pauseBefore, type LiveLane } from './lanes.ts';
 import { LiveForm, LiveTokenRow } from './live-token.tsx';
 import type { LiveStore } from './live-store.ts';
 import { statusLabels } from './seen-list.tsx';
@@ -72,6 +72,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         entries={lane.entries}
         tokens={lane.tokens}
         caption={(request) => captionOf(lane, request)}
+        pause={(request) => pauseBefore(lane, request)}
         token={(token) => <LiveTokenRow key={token.turn.startedAt} store={store} token={token} />}
       />
       {open !== undefined && <LiveForm store={store} token={open} />}

@@ -11,6 +11,8 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly token?: (token: T, number: number) => ComponentChildren;
   /** Text beside the number of a turn. Default: the number of the process. */
   readonly caption?: (process: number) => ComponentChildren;
+  /** Time between a turn and the one before, in milliseconds. Default: none, as for a replay. */
+  readonly pause?: (process: number) => number;
   /** Number of events in the past. Default: those of the slider. */
   readonly shown?: number;
 }
@@ -53,6 +55,7 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
   tokens,
   token,
   caption = (life) => `process ${life}`,
+  pause = () => 0,
   shown = shownEvents.value,
 }: LadderProps<T>): JSX.Element {
   const pieces: { at: number; process: number; entries: EntryView[]; tokens: [T, number][] }[] = [];
@@ -82,9 +85,12 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
         {pieces.map(({ at, process: life, entries: own, tokens: after }, number) => (
           <li key={at} class={at >= shown ? 'later' : ''}>
             {pieces[number - 1]?.process !== life && (
-              <h3>
-                Turn {own[0]?.turn} <span>{caption(life)}</span>
-              </h3>
+              <>
+                <Pause ms={pause(life)} />
+                <h3>
+                  Turn {own[0]?.turn} <span>{caption(life)}</span>
+                </h3>
+              </>
             )}
             <ol style={{ containIntrinsicBlockSize: `auto ${own.length * eventHeight}px` }}>
               {own.map((entry, index) =>
@@ -98,6 +104,20 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
         ))}
       </ol>
     </div>
+  );
+}
+
+/** Pauses from a second to days must fit one diagram, so their lengths are logarithmic. */
+const longestPauseS = 1_000_000;
+
+function Pause({ ms }: { readonly ms: number }): JSX.Element | null {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 1) return null;
+  const length = Math.min(1, Math.log(seconds) / Math.log(longestPauseS));
+  return (
+    <p class="pause" style={{ '--length': length }}>
+      <span>{durationOf(seconds * 1_000)} later</span>
+    </p>
   );
 }
 
