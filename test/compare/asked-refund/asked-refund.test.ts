@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { install } from '../../support/install.ts';
+import { durableFunction } from './durable-function.ts';
+import { langGraph } from './langgraph.ts';
+import { outcomes } from './outcomes.ts';
+import { faults, play, type Fault } from './play.ts';
+import { requestState } from './request-state.ts';
+import { mcpSaga } from './saga.ts';
+
+describe.each([requestState, langGraph, durableFunction, mcpSaga])(
+  'the refund tool of $name',
+  (contender) => {
+    it.each(Object.entries(faults) as [Fault, string][])(
+      'does what its page says on %s: %s',
+      async (fault) => {
+        const { packages } = contender;
+        const folder = packages.length === 0 ? '' : await install('compare', ...packages);
+        const load = async (name: string): Promise<unknown> =>
+          await import(pathToFileURL(createRequire(`${folder}/`).resolve(name)).href);
+        expect(await play(contender, fault, load)).toEqual(outcomes[contender.name]?.[fault]);
+      },
+    );
+  },
+);
