@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { read } from '../../docs/markdown.ts';
 import { install } from '../../support/install.ts';
 import { durableFunction } from './durable-function.ts';
 import { langGraph } from './langgraph.ts';
-import { outcomes } from './outcomes.ts';
+import { outcomes, rowsOf } from './outcomes.ts';
 import { faults, play, type Fault } from './play.ts';
 import { requestState } from './request-state.ts';
 import { mcpSaga } from './saga.ts';
@@ -22,5 +23,13 @@ describe.each([requestState, langGraph, durableFunction, mcpSaga])(
         expect(await play(contender, fault, load)).toEqual(outcomes[contender.name]?.[fault]);
       },
     );
+  },
+);
+
+it.each([['requestState', 'docs/guides/from-request-state.md']])(
+  'the page about %s shows what came of each fault',
+  (name, page) => {
+    const shown = read(page).replaceAll(/ {2,}/g, ' ');
+    for (const row of rowsOf(name)) expect(shown).toContain(row);
   },
 );
