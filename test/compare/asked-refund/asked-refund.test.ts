@@ -26,10 +26,10 @@ describe.each([requestState, langGraph, durableFunction, mcpSaga])(
   },
 );
 
-it.each([['requestState', 'docs/guides/from-request-state.md']])(
-  'the page about %s shows what came of each fault',
-  (name, page) => {
-    const shown = read(page).replaceAll(/ {2,}/g, ' ');
-    for (const row of rowsOf(name)) expect(shown).toContain(row);
-  },
-);
+it.each([
+  ['requestState', 'docs/guides/from-request-state.md'],
+  ['LangGraph', 'docs/guides/from-langgraph.md'],
+])('the page about %s shows what came of each fault', (name, page) => {
+  const shown = read(page).replaceAll(/ {2,}/g, ' ');
+  for (const row of rowsOf(name)) expect(shown).toContain(row);
+});
