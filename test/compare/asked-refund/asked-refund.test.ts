@@ -29,6 +29,7 @@ describe.each([requestState, langGraph, durableFunction, mcpSaga])(
 it.each([
   ['requestState', 'docs/guides/from-request-state.md'],
   ['LangGraph', 'docs/guides/from-langgraph.md'],
+  ['AWS durable functions', 'docs/guides/from-aws-durable-functions.md'],
 ])('the page about %s shows what came of each fault', (name, page) => {
   const shown = read(page).replaceAll(/ {2,}/g, ' ');
   for (const row of rowsOf(name)) expect(shown).toContain(row);
