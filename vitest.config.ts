@@ -17,7 +17,7 @@ const kinds = {
     'examples/{examples,platforms/**/*,refund-approval/postgres}.test.ts',
     'packages/{cloudflare,queues,redis,sql}/test/**/*.test.ts',
     'test/{approvals,bench,chaos,conformance,interop,pictures,quickstart,runners,runtimes}/**/*.test.ts',
-    'test/compare/asked-refund/*.test.ts',
+    'test/compare/{asked-refund,engines}/*.test.ts',
     'test/readme/{fleet-sizes,stores}.test.ts',
   ],
   // Rules of the code base: part of `pnpm check`.

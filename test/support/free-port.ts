@@ -21,7 +21,7 @@ export async function startOnFreePort<T>(
 }
 
 /** Finds an unused port of 127.0.0.1. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -12,7 +12,7 @@ export const durableFunction: Contender = {
     const testing = (await load('@aws/durable-execution-sdk-js-testing')) as Testing;
     const { withDurableExecution } = sdk;
     const known = kept.get('lambda') as LocalLambda | undefined;
-    const lambda = known ?? new LocalLambda(sdk, testing);
+    const lambda = known ?? new LocalLambda(sdk, testing, 'sure');
     kept.set('lambda', lambda);
     // #region function
     const refund = withDurableExecution(async ({ order, euros }: Order, ctx: DurableContext) => {
@@ -36,7 +36,7 @@ export const durableFunction: Contender = {
         if (state === undefined)
           return ask(order, await codec.mint(await lambda.start(order), ctx));
         await lambda.completeCallback(state.callback, isAccepted(ctx) ? 'yes' : 'no');
-        return say(await lambda.resultOf(state.execution));
+        return say(String(await lambda.resultOf(state.execution)));
       }),
       // #endregion handler
       close: () => lambda.close(),

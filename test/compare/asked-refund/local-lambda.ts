@@ -7,7 +7,6 @@
  * What the dead invocation does from then on counts no more.
  */
 import { once, EventEmitter } from 'node:events';
-import type { Order } from '../contender.ts';
 
 /** The used part of the context of a durable function. */
 export interface DurableContext {
@@ -77,15 +76,18 @@ interface Deployed {
 export class LocalLambda {
   readonly #sdk: DurableSdk;
   readonly #testing: Testing;
-  readonly #results = new Map<string, Promise<string>>();
+  readonly #callback: string;
+  readonly #results = new Map<string, Promise<unknown>>();
   readonly #runners = new Map<string, Runner>();
   readonly #deployments = new EventEmitter();
   #deployed: Deployed | undefined;
   #toldCallback: (id: string) => void = () => undefined;
 
-  constructor(sdk: DurableSdk, testing: Testing) {
+  /** @param callback - name of the only callback that the function waits for */
+  constructor(sdk: DurableSdk, testing: Testing, callback: string) {
     this.#sdk = sdk;
     this.#testing = testing;
+    this.#callback = callback;
   }
 
   /** Later invocations run `run`, until `death`. */
@@ -95,7 +97,7 @@ export class LocalLambda {
   }
 
   /** Starts an execution. Resolves when its function waits for a callback. */
-  async start(payload: Order): Promise<{ execution: string; callback: string }> {
+  async start(payload: object): Promise<{ execution: string; callback: string }> {
     const { LocalDurableTestRunner, WaitingOperationStatus } = this.#testing;
     if (this.#results.size === 0)
       await LocalDurableTestRunner.setupTestEnvironment({ skipTime: false });
@@ -105,9 +107,9 @@ export class LocalLambda {
     const runner = new LocalDurableTestRunner({
       handlerFunction: (invocation, context) => this.#invoke(invocation, context),
     });
-    const result = runner.run({ payload }).then((ended) => String(ended.getResult()));
+    const result = runner.run({ payload }).then((ended) => ended.getResult());
     const callback = await told;
-    await runner.getOperation('sure').waitForData(WaitingOperationStatus.SUBMITTED);
+    await runner.getOperation(this.#callback).waitForData(WaitingOperationStatus.SUBMITTED);
     const execution = `execution-${this.#results.size}`;
     this.#results.set(execution, result);
     this.#runners.set(callback, runner);
@@ -121,11 +123,11 @@ export class LocalLambda {
 
   /** Sends the result of a callback to the function that waits for it. */
   async completeCallback(id: string, result: string): Promise<void> {
-    await this.#runners.get(id)!.getOperation('sure').sendCallbackSuccess(result);
+    await this.#runners.get(id)!.getOperation(this.#callback).sendCallbackSuccess(result);
   }
 
   /** Waits for the end of an execution. */
-  async resultOf(execution: string): Promise<string> {
+  async resultOf(execution: string): Promise<unknown> {
     return await this.#results.get(execution)!;
   }
 
@@ -141,7 +143,8 @@ export class LocalLambda {
     const { DurableExecutionArn, durableExecutionClient: client } = invocation;
     let { CheckpointToken, InitialExecutionState } = invocation;
     for (;;) {
-      const { run, death } = this.#deployed!;
+      const deployed = this.#deployed!;
+      const { run, death } = deployed;
       let isDead = false;
       const sent = new Set<Promise<unknown>>();
       const observed: Client = {
@@ -160,7 +163,7 @@ export class LocalLambda {
       const ended = await Promise.race([run(new Input(input, observed), context), killed]);
       if (ended !== 'killed') return ended;
       isDead = true;
-      await once(this.#deployments, 'deployed');
+      if (this.#deployed === deployed) await once(this.#deployments, 'deployed');
       // Requests that left the sandbox before its death arrive, as they do at the service.
       await Promise.allSettled(sent);
       const position = { DurableExecutionArn, CheckpointToken, Marker: '' };
