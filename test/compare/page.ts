@@ -64,6 +64,9 @@ ${happened}
 - **Without a key, an undo, or \`once\`**, nothing waits, and the refund is made twice.
 - **Whose key it is** was not measured. mcp-saga tells the keys of users apart. The other tools take each key as it comes.
 
+The tools ask nothing. For tools that ask, see [\`requestState\`](../guides/from-request-state.md), [LangGraph](../guides/from-langgraph.md), and
+[AWS durable functions](../guides/from-aws-durable-functions.md).
+
 The code of each tool is in \`test/compare/contenders\`.
 `,
   );
