@@ -170,7 +170,7 @@ export function serveSagas<P extends Program, Env = unknown>(
       ...present({ user }),
       ...waitUntilOf(runtime ?? env),
     };
-    const overfull = overfullPart(served.parsedBody);
+    const overfull = overfullPart(served);
     if (overfull !== undefined) return refuseOverfull(served.parsedBody, overfull);
     const core = forInvocation(all, served);
     const direct =

@@ -6,6 +6,8 @@ export interface ReadRequest {
   readonly request: Request;
   /** Parsed body. Absent: the body was not read. */
   readonly parsedBody?: unknown;
+  /** Characters of the parsed body. */
+  readonly bodyLength?: number;
 }
 
 /**
@@ -50,7 +52,7 @@ async function readChunks(request: Request, limit: number): Promise<ReadRequest>
 
 function parsed(request: Request, text: string): ReadRequest {
   try {
-    return { request, parsedBody: JSON.parse(text) };
+    return { request, parsedBody: JSON.parse(text), bodyLength: text.length };
   } catch {
     // Not JSON, as the SDK says.
     return { request: withBody(request, text) };

@@ -1,6 +1,7 @@
 import { isRecord } from '@mcp-saga/core/program';
 import { maxAnswers } from '../model/host-limits.ts';
 import { invalidField } from '../wire/errors.ts';
+import type { ReadRequest } from './json-body.ts';
 
 /** Values of a message that a client can repeat: far more than any client sends. */
 const mostValues = maxAnswers;
@@ -15,6 +16,8 @@ const boundedParts: ReadonlySet<string> = new Set([
   'completedSteps',
 ]);
 
+type Body = Pick<ReadRequest, 'parsedBody' | 'bodyLength'>;
+
 /**
  * Finds the part of a request that repeats more values than a client needs: messages of a batch,
  * answers, or all that is in the parameters besides. The SDK checks each of them, and tells about
@@ -22,7 +25,9 @@ const boundedParts: ReadonlySet<string> = new Set([
  *
  * @returns the name of the part; undefined for a request with fewer values
  */
-export function overfullPart(body: unknown): string | undefined {
+export function overfullPart({ parsedBody: body, bodyLength = 0 }: Body): string | undefined {
+  // A value takes two characters or more: most requests are too short, and are not counted.
+  if (bodyLength < 2 * mostValues) return undefined;
   if (!Array.isArray(body)) return overfullIn(body);
   if (body.length > mostValues) return 'batch';
   for (const message of body) {
