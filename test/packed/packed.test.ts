@@ -457,7 +457,7 @@ describe('the bundle of a worker', () => {
   it.each([
     ['memoryStore', '@mcp-saga/server', 2_700],
     ['standardWebhook', '@mcp-saga/server', 1_750],
-    ['step', '@mcp-saga/server', 4_250],
+    ['step', '@mcp-saga/server', 4_400],
     ['saga, elicit', '@mcp-saga/server', 8_500],
     ['saga, elicit, step, approval', '@mcp-saga/server', 16_000],
     ['generateKey', '@mcp-saga/seal', 1_250],
