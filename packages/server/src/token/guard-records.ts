@@ -83,7 +83,7 @@ export async function sealRequest(
   request: RetryableRequest,
   round: number,
 ): Promise<string> {
-  return await sealRecord(host, saga, { begun: toKept(request, round) } as GuardRecord, false);
+  return await sealRecord(host, saga, { begun: toKept(request, round) });
 }
 
 /**
@@ -134,6 +134,7 @@ type Keeper = Pick<HostParts, 'keys' | 'guard'>;
 
 /** Record of the guard: a request, or a response with the token that its client got. */
 interface GuardRecord {
+  readonly begun?: KeptRequest;
   readonly token?: string;
 }
 
@@ -148,18 +149,18 @@ const compressResponseUpTo = 64 * 1024;
  * memory gets the text.
  *
  * Most of a store is tokens in records. So a token is sealed as bytes, since base64url in base64url
- * takes a third more, and without its header, which the record has, too.
- * @param isResponse - `true` for values that the client gets, which may be compressed
+ * takes a third more, and without its header, which the record has, too. A response may be
+ * compressed, because the client gets all of it.
  */
 async function sealRecord(
   { keys, guard }: Keeper,
   saga: SealedSaga,
   record: GuardRecord,
-  isResponse: boolean,
 ): Promise<string> {
   const { token, ...others } = record;
   const json = JSON.stringify(others);
-  const compress = !isResponse || json.length > compressResponseUpTo ? false : compressResponseFrom;
+  const isCompressed = record.begun === undefined && json.length <= compressResponseUpTo;
+  const compress = isCompressed && compressResponseFrom;
   if (guard?.isInMemory === true) return `${memoryPrefix(saga.claims)}${json}\n${token ?? ''}`;
   const claims = claimsOfRecord(saga.claims);
   const seal = async (...streams: readonly Stream[]): Promise<string> =>
@@ -220,6 +221,7 @@ async function openRecord(
   return withToken(readSealedRecord<object>(json, {}), parts.length > 0 ? token : '');
 }
 
+/** Adds the token of a response, if it has one. */
 function withToken(record: object, token: string): object {
   return token === '' ? record : { ...record, token };
 }
@@ -297,7 +299,7 @@ export async function sealResponse(
   isCommitted: boolean = false,
 ): Promise<string> {
   const record: GuardRecord = isCommitted ? { goesOn: 'commit', ...turn } : keptOf(turn);
-  return await sealRecord(host, saga, record, true);
+  return await sealRecord(host, saga, record);
 }
 
 /** Kept part of a response. Large questions are rendered again from the token. */

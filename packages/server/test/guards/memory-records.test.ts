@@ -134,6 +134,25 @@ describe.each(['sealed', 'in memory'] as const)('a %s response', (kind) => {
   });
 });
 
+test('[T11] a long response is stored as it is, and a short one compressed', async () => {
+  const memory = memoryStore();
+  const store = { ...memory, write: memory.write.bind(memory) };
+  const host = createSagaHost({ sagas: [asking], keys, name: 'asking', store });
+  const parts = coreOf(host);
+  const { token } = suspended(await host.start('asking', {}));
+  const opened = toSealedSaga(await parts.keys.sealer.open(token, { purpose: 'token' }), 0);
+  const bytesOf = async (length: number): Promise<number> => {
+    const result = 'x'.repeat(length);
+    const facts = { saga: 'asking', sagaId: opened.sagaId, turn: 1, ignored: [] };
+    const record = await sealResponse(parts, opened, { status: 'completed', result, ...facts });
+    const { turn } = await openResponse(parts, opened, { response: record });
+    expect(turn).toMatchObject({ result });
+    return record.length;
+  };
+  expect(await bytesOf(60_000)).toBeLessThan(2_000);
+  expect(await bytesOf(70_000)).toBeGreaterThan(70_000);
+});
+
 test('[T11] a saga that has asked after a step takes at most 1,100 bytes of a store', async () => {
   const refund = saga(
     { name: 'refund', version: '1', input: z.object({ order: z.string() }) },
