@@ -26,7 +26,7 @@ import type { SagaHostOptions, DemandedOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
-import { overfullPart, refuseOverfull } from './http/repeated-values.ts';
+import { mostValues, overfullPart } from './http/repeated-values.ts';
 import { forInvocation, type SagaHostCore } from './requests/host.ts';
 import { attachSagas } from './mcp/attach.ts';
 import { toolsFor } from './mcp/attach-saga-methods.ts';
@@ -34,6 +34,7 @@ import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import { deliver } from './queue/deliver.ts';
 import { answerWake, wakePath } from './queue/wake-endpoint.ts';
 import { coreOf, givenOptions, hostOf } from './saga-host.ts';
+import { refusalOf } from './serving/direct-response.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
 import { whyBySdk } from './serving/why-by-sdk.ts';
@@ -171,7 +172,8 @@ export function serveSagas<P extends Program, Env = unknown>(
       ...waitUntilOf(runtime ?? env),
     };
     const overfull = overfullPart(served);
-    if (overfull !== undefined) return refuseOverfull(served.parsedBody, overfull);
+    if (overfull !== undefined)
+      return refusalOf(served.parsedBody, `${overfull}: more than ${mostValues} values`);
     const core = forInvocation(all, served);
     const direct =
       leftToSdk === undefined ? serveDirectly(core, serverInfo, served, handler) : undefined;

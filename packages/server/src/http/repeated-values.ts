@@ -1,10 +1,9 @@
 import { isRecord } from '@mcp-saga/core/program';
 import { maxAnswers } from '../model/host-limits.ts';
-import { invalidField } from '../wire/errors.ts';
 import type { ReadRequest } from './json-body.ts';
 
 /** Values of a message that a client can repeat: far more than any client sends. */
-const mostValues = maxAnswers;
+export const mostValues: number = maxAnswers;
 
 /**
  * Parts of the parameters whose values are not counted: their tool, or the saga that asked, bounds
@@ -72,14 +71,3 @@ function hasRoomForAll(value: unknown, left: Left): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return hasRoom(value, left) && Object.values(value).every((part) => hasRoomForAll(part, left));
 }
-
-/** Responds to a request with too many values in a part, as the SDK responds to a bad `_meta`. */
-export function refuseOverfull(body: unknown, part: string): Response {
-  const { id } = Object(body) as { readonly id?: unknown };
-  const { message } = invalidField(`${part}: more than ${mostValues} values`);
-  const error = { code: invalidParams, message };
-  const isId = typeof id === 'string' || Number.isSafeInteger(id);
-  return Response.json({ jsonrpc: '2.0', ...(isId ? { id } : {}), error }, { status: 400 });
-}
-
-const invalidParams = -32_602;

@@ -197,7 +197,8 @@ function isLogLevel(value: unknown): value is LogLevel {
   return logLevels.includes(value as LogLevel);
 }
 
-function isRequestId(value: unknown): value is string | number {
+/** `true` for the ID of a JSON-RPC request. */
+export function isRequestId(value: unknown): value is string | number {
   return isString(value) || Number.isSafeInteger(value);
 }
 

@@ -1,5 +1,6 @@
 import { isRecord } from '@mcp-saga/core/program';
-import type { DirectMethod, DirectRequest } from './direct-request.ts';
+import { isRequestId, type DirectMethod, type DirectRequest } from './direct-request.ts';
+import { invalidField } from '../wire/errors.ts';
 import type { Answer } from './late-stream.ts';
 
 /** Name and version of a server, as in its responses. */
@@ -38,6 +39,14 @@ export function encodeError({ id }: Pick<DirectRequest, 'id'>, error: unknown): 
   const status = code === missingCapability ? 400 : 200;
   const body = { code, message, ...(data === undefined ? {} : { data }) };
   return { status, message: { jsonrpc: '2.0', id, error: body } };
+}
+
+/** Refuses a request before its method is known, as the SDK refuses a bad `_meta`. */
+export function refusalOf(body: unknown, problem: string): Response {
+  const { id } = Object(body) as Fields;
+  const error = { code: invalidParams, message: invalidField(problem).message };
+  const message = { jsonrpc: '2.0', ...(isRequestId(id) ? { id } : {}), error };
+  return toResponse({ status: 400, message });
 }
 
 /** Makes the response with an answer alone; without one, its client has disconnected. */
