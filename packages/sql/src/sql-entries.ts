@@ -209,8 +209,8 @@ WHERE ${isKey} AND expires_at > ${now} AND version = CAST($3 AS BIGINT) RETURNIN
   CASE WHEN stored.body_until > clock.now THEN stored.body END AS body
 FROM (SELECT ${now} AS now) AS clock LEFT JOIN ${entries} AS stored ON ${isKey}`,
     sweep: (limit) => {
-      // The first due rows, whatever is due of them: to look for those of one kind alone, each
-      // statement would pass all due rows of the other kind, which are many after a burst.
+      // Both statements look at the first due rows of either kind. A statement that looked for one
+      // kind alone would pass all due rows of the other, which are many after a burst.
       const isFirst = dialect.isDue(entries, 'due_at', `due_at <= ${now}`, limit);
       return [
         `DELETE FROM ${entries} WHERE ${isFirst} AND expires_at <= ${now}`,

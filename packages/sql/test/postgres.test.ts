@@ -86,55 +86,52 @@ describeWithPostgres('in PostgreSQL', () => {
     }
   });
 
-  it('sweeps by an index, also in a table without statistics', async () => {
-    const pool = poolOf();
+  /** Explains both statements of a sweep of a table, into which a query has written rows. */
+  async function plansOfSweep(
+    pool: Pool,
+    toQuery: (entries: string) => string,
+    how: 'EXPLAIN' | 'EXPLAIN ANALYZE',
+  ): Promise<{ readonly entries: string; readonly plans: readonly string[] }> {
     const prefix = freshPrefix();
+    const entries = `${prefix}entries`;
     const sent = new Set<string>();
-    const store = postgresStore(
-      { query: (sql, values) => (sent.add(sql), pool.query(sql, values)) },
-      { ...patient, prefix },
-    );
+    const query = (sql: string, values?: unknown[]) => (sent.add(sql), pool.query(sql, values));
+    const store = postgresStore({ query }, { ...patient, prefix });
     await store.createTables();
-    const row = `'x', 'turn:' || n, 1, 'head', repeat('x', 1000), 0, ${Date.now() + hour}, 0, ${Date.now() + hour}, NULL, 0`;
-    await pool.query(
-      `ALTER TABLE ${prefix}entries SET (autovacuum_enabled = off); INSERT INTO ${prefix}entries SELECT ${row} FROM generate_series(1, 5000) AS n`,
-    );
+    await pool.query(toQuery(entries));
     expect(await storeGuard(store).claim('a:1', Date.now() + hour)).toBe(true);
     const sweeps = [...sent].filter((sql) => sql.includes('SKIP LOCKED'));
     expect(sweeps).toHaveLength(2);
+    const plans: string[] = [];
     for (const sweep of sweeps) {
-      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sweep}`);
-      expect(rows.map((line) => line['QUERY PLAN']).join('\n')).not.toContain('Seq Scan');
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`${how} ${sweep}`);
+      plans.push(rows.map((line) => line['QUERY PLAN']).join('\n'));
     }
+    return { entries, plans };
+  }
+
+  it('sweeps by an index, also in a table without statistics', async () => {
+    const later = Date.now() + hour;
+    const row = `'x', 'turn:' || n, 1, 'head', repeat('x', 1000), 0, ${later}, 0, ${later}, NULL, 0`;
+    const toQuery = (entries: string): string =>
+      `ALTER TABLE ${entries} SET (autovacuum_enabled = off); INSERT INTO ${entries} SELECT ${row} FROM generate_series(1, 5000) AS n`;
+    const { plans } = await plansOfSweep(poolOf(), toQuery, 'EXPLAIN');
+    for (const plan of plans) expect(plan).not.toContain('Seq Scan');
   });
 
   it('reads no more rows in a sweep than it removes, however many bodies are due', async () => {
     const pool = poolOf();
-    const prefix = freshPrefix();
-    const sent = new Set<string>();
-    const store = postgresStore(
-      { query: (sql, values) => (sent.add(sql), pool.query(sql, values)) },
-      { ...patient, prefix },
-    );
-    await store.createTables();
     const row = `'x', 'turn:' || n, 1, 'head', 'body', 0, ${Date.now() + hour}, 0, n, NULL, 4`;
-    await pool.query(
-      `INSERT INTO ${prefix}entries SELECT ${row} FROM generate_series(1, 5000) AS n; ANALYZE ${prefix}entries`,
-    );
-    expect(await storeGuard(store).claim('a:1', Date.now() + hour)).toBe(true);
-    const sweeps = [...sent].filter((sql) => sql.includes('SKIP LOCKED'));
-    expect(sweeps).toHaveLength(2);
-    for (const sweep of sweeps) {
-      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ANALYZE ${sweep}`);
-      const plan = rows.map((line) => line['QUERY PLAN']).join('\n');
+    const toQuery = (entries: string): string =>
+      `INSERT INTO ${entries} SELECT ${row} FROM generate_series(1, 5000) AS n; ANALYZE ${entries}`;
+    const { entries, plans } = await plansOfSweep(pool, toQuery, 'EXPLAIN ANALYZE');
+    for (const plan of plans) {
       const passed = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, count]) =>
         Number(count),
       );
       expect(Math.max(0, ...passed)).toBeLessThanOrEqual(200);
     }
-    const { rows } = await pool.query(
-      `SELECT 1 FROM ${prefix}entries WHERE body IS NULL AND bytes = 0`,
-    );
+    const { rows } = await pool.query(`SELECT 1 FROM ${entries} WHERE body IS NULL AND bytes = 0`);
     // One sweep by the host, and one by this test; the claim has no body either.
     expect(rows).toHaveLength(401);
   });
