@@ -63,6 +63,19 @@ function hostOf(body: () => Steps<string>): SagaHost {
   });
 }
 
+/** An error of the package, whose answer to the question if clients may read it throws. */
+function withoutPublic(): object {
+  return Object.defineProperty(new SagaError('lost'), 'public', {
+    get: () => {
+      throw new Error('not public');
+    },
+  });
+}
+
+test('[E9] an error of the package that cannot be read has no public message', () => {
+  expect(publicMessageOf('pay', withoutPublic())).toBe("'pay' failed.");
+});
+
 describe.each(unreadable)('a thrown value %s', (_, make) => {
   test('[E2] is retried like another error of a step', async () => {
     const host = hostOf(function* () {
