@@ -1,3 +1,4 @@
+import { formOf } from '../values/form.ts';
 import type { Answerer } from '../model/answerer.ts';
 import { assertAnsweredBy } from './checks/assert-answered-by.ts';
 import { assertKnownOptions } from '../values/known-options.ts';
@@ -7,7 +8,6 @@ import { AuthoringError } from '../values/errors.ts';
 import { asking, command } from '../effects/make-command.ts';
 import type { CheckedForm } from './checks/checked-form-type.ts';
 import type { AskingCommand, Command } from '../model/command.ts';
-import { formOf } from '../effects/parts/form-of.ts';
 import { assertStepId, checkedTimeout } from '../values/path.ts';
 import type { StepContext } from './step.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../values/standard-schema.ts';

@@ -43,6 +43,19 @@ export function toForm(schema: Schema): FormSchema {
 }
 
 /**
+ * Form of a question, made once per schema. `of`: function that takes the schema. Throws
+ * AuthoringError with the question and the path of a bad field.
+ */
+export function formOf(id: string, schema: Schema, of: string = 'elicit'): FormSchema {
+  try {
+    return toForm(schema);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : 'its schema cannot be read';
+    throw new AuthoringError(`${of}('${id}'): ${problem}`, { anchor: 'forms', cause: error });
+  }
+}
+
+/**
  * The part of a form that decides what an answer means: the names, types, and choices of its
  * fields, in any order. Titles, descriptions, defaults, and bounds do not count: the schema checks
  * the answer, whichever form the user saw.

@@ -1,7 +1,7 @@
+import { formOf } from '../../values/form.ts';
 import type { Answerer } from '../../model/answerer.ts';
 import { assertJson, isJsonObject, isSameJson } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
-import { formOf } from '../parts/form-of.ts';
 import type { Schema } from '../../values/standard-schema.ts';
 import { performed } from '../parts/run-code.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
