@@ -7,15 +7,16 @@ import {
   step,
   StepTimedOut,
   type Program,
-  type SagaHostOptions,
   type StepAnswer,
   type Steps,
 } from '@mcp-saga/server';
+import type { ProgramLimits } from '@mcp-saga/core/program';
 import type { SagaGuard } from '@mcp-saga/server/internal';
 import { expect, test } from 'vitest';
 import { start as startTime, testClock } from './fixtures/clock.ts';
 import { hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { withLimits } from './fixtures/with-limits.ts';
 import { recordingQueue, type Sent } from './queue/queued.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
 import { restartLog } from '../../../test/support/known-logs.ts';
@@ -79,10 +80,7 @@ test('[E1] [E3] stores the effects of a turn before it undoes them, so a repeate
  * A host whose process dies right after the refund: the guard stores nothing more until another
  * process takes over.
  */
-function dying(
-  body: (did: string[]) => Steps<string>,
-  options: Pick<SagaHostOptions, 'limits'> = {},
-) {
+function dying(body: (did: string[]) => Steps<string>, limits: Partial<ProgramLimits> = {}) {
   const did: string[] = [];
   const clock = testClock();
   let begun = 0;
@@ -107,12 +105,15 @@ function dying(
       isDead = did.filter((what) => what === 'refund').length === 1;
     },
   });
-  const order = saga({ name: 'order', version: '1' }, function* () {
-    yield* charge;
-    return yield* body(did);
-  });
+  const order = withLimits(
+    saga({ name: 'order', version: '1' }, function* () {
+      yield* charge;
+      return yield* body(did);
+    }),
+    limits,
+  );
   const hostFor = (program: Program = order) =>
-    hostOf(program, { store, clock, limits: { maxHold: 0 }, ...options }).host;
+    hostOf(program, { store, clock, limits: { maxHold: 0 } }).host;
   return {
     did,
     charge,
@@ -225,7 +226,7 @@ test('[E1] [T11] does not ship after a refund by the journal limit, even if the 
       for (let index = 0; index < count; index += 1) yield* ship(notes);
       return 'shipped';
     },
-    { limits: { maxJournalEntries: 5 } },
+    { maxJournalEntries: 5 },
   );
   const { token } = suspended(await hostFor().start('order', {}));
   await expect(hostFor().resume(token, accepts)).rejects.toThrow();

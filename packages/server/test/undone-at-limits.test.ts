@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { testClock } from './fixtures/clock.ts';
 import { accept, hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { withLimits } from './fixtures/with-limits.ts';
 import { storeWithGuard } from '../../../test/support/store-with-guard.ts';
 
 const answer = [accept('sure', {})];
@@ -54,17 +55,19 @@ test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal 
         void did.push(`${outcome === 'done' ? 'undo' : 'look up'} ${what}`),
       unknown: 'compensate',
     });
-  const order = saga({ name: 'order', version: '1' }, function* () {
-    yield* elicit('sure', { message: 'Sure?', schema: Empty });
-    yield* does('charge');
-    yield* does('ship');
-    return 'done';
-  });
+  const order = withLimits(
+    saga({ name: 'order', version: '1' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* does('charge');
+      yield* does('ship');
+      return 'done';
+    }),
+    { maxJournalEntries: 2 },
+  );
   const host = (change: Partial<SagaGuard> = {}) =>
     hostOf(order, {
       store: storeWithGuard(() => change, store),
       clock,
-      limits: { maxJournalEntries: 2 },
     }).host;
   const { token } = suspended(await host().start('order', {}));
   const gone = (): Promise<never> => Promise.reject(new Error('the process died'));

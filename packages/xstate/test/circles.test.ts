@@ -74,7 +74,7 @@ describe('a machine with a cycle', () => {
       );
       expect(error).toMatchObject({ code: 'limit_exceeded', public: false });
       expect((error as Error).message).toMatch(
-        /^The machine of saga 'round' exceeded 500 steps in one turn, with .* in state .*maxCommands/,
+        /^The machine of saga 'round' exceeded 500 steps in one turn, with .* in state .*loop/,
       );
     },
   );

@@ -14,8 +14,8 @@ export interface SagaInfo {
   readonly tokenBytes: number;
   /**
    * `true` if the saga is long: its token has reached a quarter of `limits.maxTokenBytes`, or its
-   * journal 300 entries, or half of `limits.maxJournalEntries`. Each turn replays the whole journal.
-   * Continue as a new saga with `continueAs`.
+   * journal 300 entries, or half of what it may have. Each turn replays the whole journal. Continue
+   * as a new saga with `continueAs`.
    */
   readonly continueAsSuggested: boolean;
   /** Capabilities that the client declared; undefined if unknown. */

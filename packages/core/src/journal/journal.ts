@@ -278,7 +278,7 @@ export class Journal {
   assertRoom(more: number): void {
     if (this.hasRoom(more)) return;
     throw new SagaLimitExceeded(
-      `The journal has reached its limit of ${this.#limit} entries. Combine steps, continue as a new saga, or raise limits.maxJournalEntries.`,
+      `The journal has reached its limit of ${this.#limit} entries. Combine steps, continue as a new saga, or raise limits.maxTokenBytes.`,
     );
   }
 

@@ -142,6 +142,6 @@ function pathOf({ scope }: Fiber, spec: CommandSpec | undefined): string {
 
 function tooManyCommands(limit: number): SagaLimitExceeded {
   return new SagaLimitExceeded(
-    `The saga yielded more than ${limit} commands in one turn. Look for an endless loop, or raise limits.maxCommands.`,
+    `The saga yielded more than ${limit} commands in one turn. Look for an endless loop, or continue as a new saga.`,
   );
 }

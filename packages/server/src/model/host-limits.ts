@@ -5,16 +5,10 @@ export interface HostLimits {
   /**
    * Size of a token, in bytes, which bounds what a saga holds: its arguments have at most as many
    * bytes of JSON, an answer four times as many, and its state sixteen times as many before
-   * compression. @default 65_536
+   * compression. Its journal has at most an entry for each 6 bytes (10,922), and a turn ten commands
+   * for each of them. @default 65_536
    */
   readonly maxTokenBytes: number;
-  /** Entries in the journal of one saga. @default 10_000 */
-  readonly maxJournalEntries: number;
-  /**
-   * Commands of a body in one turn, or steps of a machine. Replayed commands count. @default
-   * 100_000
-   */
-  readonly maxCommands: number;
   /**
    * Size of all turns, tasks, and handles that a store keeps for one principal, in bytes. A turn
    * beyond it fails with `guard_full` until some of them expire, and no new task or handle is
@@ -56,6 +50,10 @@ export interface HostLimits {
 
 /** Limits that a host has completed and checked. Times are in milliseconds. */
 export interface ResolvedLimits extends Readonly<Record<keyof HostLimits, number>> {
+  /** Entries in the journal of one saga. */
+  readonly maxJournalEntries: number;
+  /** Commands of a body in one turn, or steps of a machine. Replayed commands count. */
+  readonly maxCommands: number;
   /** Bytes of the state of a token, before compression. */
   readonly maxInflatedBytes: number;
   /**

@@ -7,8 +7,6 @@ const mebibyte = 1024 * 1024;
 /** Limits of a host that sets none. */
 export const defaultHostLimits: Readonly<Record<keyof HostLimits, number>> = {
   maxTokenBytes: 64 * 1024,
-  maxJournalEntries: 10_000,
-  maxCommands: 100_000,
   maxKeptBytes: 256 * mebibyte,
   tokenTtl: 60 * 60 * 1000,
   maxLifetime: 7 * 24 * 60 * 60 * 1000,
@@ -17,6 +15,15 @@ export const defaultHostLimits: Readonly<Record<keyof HostLimits, number>> = {
   lease: 30_000,
   hookTimeout: 10_000,
 };
+
+/** Bytes of a token for each entry of a journal. Hardly any entry takes less. */
+const entryBytes = 6;
+
+/**
+ * Commands of one turn for each entry of a journal. A replayed entry is a command, too, and a loop
+ * without an end must not run for minutes.
+ */
+const commandsPerEntry = 10;
 
 /** Completes the limits. Throws RangeError for an invalid limit. */
 export function resolveHostLimits(limits: Partial<HostLimits> = {}): ResolvedLimits {
@@ -29,8 +36,11 @@ export function resolveHostLimits(limits: Partial<HostLimits> = {}): ResolvedLim
     if (value !== undefined) resolved[name] = checked(name, value);
   }
   const { maxTokenBytes, maxKeptBytes } = resolved;
+  const maxJournalEntries = Math.floor(maxTokenBytes / entryBytes);
   return {
     ...resolved,
+    maxJournalEntries,
+    maxCommands: commandsPerEntry * maxJournalEntries,
     maxInflatedBytes: 16 * maxTokenBytes,
     maxAnswerBytes: 4 * maxTokenBytes,
     maxKeptBytesPerSaga: Math.min(maxKeptBytes, 16 * mebibyte),

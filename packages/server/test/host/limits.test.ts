@@ -4,6 +4,7 @@ import {
   elicit,
   memoryStore,
   info,
+  patched,
   random,
   saga,
   scope,
@@ -161,31 +162,39 @@ describe('the other limits', () => {
     expect(completed(await host.start('long', {})).result).toBe(String(expected));
   });
 
-  test('[T11] maxJournalEntries accepts n entries and refuses n + 1', async () => {
-    const enough = hostOf(counting, limited({ maxJournalEntries: 11 })).host;
-    const { token } = suspended(await enough.start('counting', {}));
-    expect((await enough.resume(token, [accept('go', {})])).status).toBe('completed');
-    const tight = hostOf(counting, limited({ maxJournalEntries: 10 })).host;
-    const last = suspended(await tight.start('counting', {}));
-    expect(failed(await tight.resume(last.token, [accept('go', {})])).error).toMatchObject({
-      code: 'limit_exceeded',
-      public: false,
-    });
-  });
+  test.each([
+    [2_000, 333],
+    [65_536, 10_922],
+  ])(
+    '[T11] with tokens of %i bytes, a journal has %i entries, and not one more',
+    async (maxTokenBytes, most) => {
+      const reads = (count: number) =>
+        saga({ name: 'reads', version: '1' }, function* () {
+          for (let index = 0; index < count; index += 1) yield* random();
+          return 'done';
+        });
+      const limits = limited({ maxTokenBytes });
+      expect((await hostOf(reads(most), limits).host.start('reads', {})).status).toBe('completed');
+      expect(
+        failed(await hostOf(reads(most + 1), limits).host.start('reads', {})).error,
+      ).toMatchObject({ code: 'limit_exceeded', public: false });
+    },
+  );
 
-  test('[T11] maxCommands accepts n commands in a turn and refuses n + 1, also of an endless body', async () => {
-    expect(
-      (await hostOf(counting, limited({ maxCommands: 11 })).host.start('counting', {})).status,
-    ).toBe('suspended');
-    const turn = failed(
-      await hostOf(counting, limited({ maxCommands: 10 })).host.start('counting', {}),
-    );
-    expect(String(turn.error)).toContain('more than 10 commands');
+  test('[T11] a turn has ten commands for each entry of a journal, so that an endless body ends', async () => {
+    let count = 0;
     const endless = saga({ name: 'endless', version: '1' }, function* () {
-      for (;;) yield* random();
+      for (;;) {
+        count += 1;
+        yield* patched(`change${count % 2}`);
+      }
     });
-    const ended = await hostOf(endless, limited({ maxCommands: 500 })).host.start('endless', {});
+    const ended = await hostOf(endless, limited({ maxTokenBytes: 1_200 })).host.start(
+      'endless',
+      {},
+    );
     expect(failed(ended).error).toMatchObject({ code: 'limit_exceeded' });
+    expect(count).toBe(2_001);
   });
 
   test('[T11] a request has 2,000 answers, and is refused with 2,001 before the token is opened', async () => {
@@ -344,8 +353,8 @@ describe('the other limits', () => {
   test.each([
     ['maxTokenBytes', 0],
     ['maxKeptBytes', Number.NaN],
-    ['maxCommands', 1.5],
-    ['maxJournalEntries', -1],
+    ['maxTokenBytes', 1.5],
+    ['maxKeptBytes', -1],
     ['maxTokenBytes', Number.POSITIVE_INFINITY],
   ])('[T11] refuses %s of %s at the creation of a host', (name, limit) => {
     expect(() => hostOf(counting, limited({ [name]: limit }))).toThrow(
@@ -356,8 +365,8 @@ describe('the other limits', () => {
 
   test('[T11] an undefined limit has its default', async () => {
     const { host } = hostOf(counting, {
-      limits: { maxCommands: undefined } as unknown as Partial<HostLimits>,
+      limits: { maxTokenBytes: undefined } as unknown as Partial<HostLimits>,
     });
-    expect(coreOf(host).limits.maxCommands).toBe(100_000);
+    expect(coreOf(host).limits.maxTokenBytes).toBe(65_536);
   });
 });

@@ -16,7 +16,7 @@ export function stepLimit(saga: string, limit: number): StepWatch {
     const where = path === '' ? 'the machine' : `its child '${path}'`;
     throw new SagaLimitExceeded(
       `The machine of saga '${saga}' exceeded ${limit} steps in one turn, with ${where} in ${inStates(value)}. ` +
-        'Fix the endless loop, or raise limits.maxCommands.',
+        'Fix the endless loop.',
     );
   };
 }
