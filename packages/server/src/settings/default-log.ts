@@ -64,21 +64,22 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
       // The operator of a server in production learns what happened. Advice is for the author.
       warn(changedQuestion(saga, stepId));
     },
-    onTurn: ({ saga, turn, status, error, uncompensated = [] }) => {
+    onTurn: ({ saga, sagaId, turn, status, error, uncompensated = [] }) => {
       if (status !== 'failed') return;
+      const id = `(saga ID ${sagaId})`;
       const { steps, turns } = splitUncompensated(uncompensated);
       for (const interrupted of turns)
         fail(
-          `'${saga}' failed. ${moreMayHaveRun(interrupted)} hooks.onSettled gets uncompensated steps.`,
+          `'${saga}' failed ${id}. ${moreMayHaveRun(interrupted)} hooks.onSettled gets uncompensated steps.`,
         );
       for (const { stepId, error: why } of steps) {
-        const what = `'${saga}' could not undo '${withoutKeys(stepId)}'`;
+        const what = `'${saga}' could not undo '${withoutKeys(stepId)}' ${id}`;
         if (why === undefined)
           fail(`${what}: no compensation is known. hooks.onSettled gets uncompensated steps.`);
         else report(what, why);
       }
       // A refusal or cancellation is a normal end.
-      if (!isWanted(error)) report(`'${saga}' failed in turn ${turn}`, error);
+      if (!isWanted(error)) report(`'${saga}' failed in turn ${turn} ${id}`, error);
     },
   };
 }

@@ -124,17 +124,17 @@ describe('a host without hooks', () => {
       uncompensated: [{ stepId: 'turn 2' }, { stepId: 'turn' }],
     } as never);
     const [unknown, named] = error.mock.calls.map(([line]) => String(line));
-    expect(unknown).toContain("'failing' failed. More steps may have run in turn 2");
+    expect(unknown).toContain("'failing' failed (saga ID s). More steps may have run in turn 2");
     expect(unknown).not.toContain('could not undo');
     expect(named).toContain("could not undo 'turn'");
   });
 
   test('logs the failed saga and its step, but not the thrown message', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
-    await hostOf().start('failing', {});
+    const { sagaId } = await hostOf().start('failing', {});
     expect(error.mock.calls).toEqual([
       [
-        "mcp-saga: 'failing' failed in turn 1. StepError (step_failed) at step 'charge'. hooks.onTurn gets the error. " +
+        `mcp-saga: 'failing' failed in turn 1 (saga ID ${sagaId}). StepError (step_failed) at step 'charge'. hooks.onTurn gets the error. ` +
           'With NODE_ENV=development, the log shows the message.',
       ],
     ]);
@@ -168,7 +168,11 @@ describe('a host without hooks', () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     await answered(hostOf({ sagas: [keyed(true)] }));
     expect(error.mock.calls).toEqual([
-      [expect.stringContaining("'keyed' failed in turn 2. StepError at step 'charge(*)'.")],
+      [
+        expect.stringMatching(
+          /'keyed' failed in turn 2 \(saga ID [\w-]{22}\)\. StepError at step 'charge\(\*\)'\./,
+        ),
+      ],
     ]);
   });
 

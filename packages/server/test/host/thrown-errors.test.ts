@@ -310,7 +310,7 @@ describe('a step that could not be undone', () => {
     expect(said).toEqual([
       [
         expect.stringMatching(
-          /^mcp-saga: 'order' could not undo '[\w(*)]+'\. (NoSuchCard|StepError \(step_failed\) at step '~charge\(\*\)\/look')\. hooks\.onTurn gets the error\./,
+          /^mcp-saga: 'order' could not undo '[\w(*)]+' \(saga ID [\w-]{22}\)\. (NoSuchCard|StepError \(step_failed\) at step '~charge\(\*\)\/look')\. hooks\.onTurn gets the error\./,
         ),
       ],
     ]);
@@ -320,7 +320,9 @@ describe('a step that could not be undone', () => {
   test.each(ways)('is logged with its error in development: %s', async (_, program) => {
     const [first, ...more] = await logged(program, 'development');
     expect(more).toEqual([]);
-    expect(first?.[0]).toMatch(/^mcp-saga: 'order' could not undo '[\w(*)]+':$/);
+    expect(first?.[0]).toMatch(
+      /^mcp-saga: 'order' could not undo '[\w(*)]+' \(saga ID [\w-]{22}\):$/,
+    );
     expect(inspect(first?.[1])).toMatch(/NoSuchCard|no card/);
     expect(inspect(first?.[1])).toContain('chargeCard');
   });
@@ -328,11 +330,13 @@ describe('a step that could not be undone', () => {
   test('is logged beside the error of the saga if no undo exists', async () => {
     expect(await logged(unknown, 'production', accept('sure', {}))).toEqual([
       [
-        "mcp-saga: 'order' could not undo 'charge': no compensation is known. hooks.onSettled gets uncompensated steps.",
+        expect.stringMatching(
+          /^mcp-saga: 'order' could not undo 'charge' \(saga ID [\w-]{22}\): no compensation is known\./,
+        ),
       ],
       [
-        expect.stringContaining(
-          "'order' failed in turn 2. StepError (outcome_unknown) at step 'charge'.",
+        expect.stringMatching(
+          /'order' failed in turn 2 \(saga ID [\w-]{22}\)\. StepError \(outcome_unknown\) at step 'charge'\./,
         ),
       ],
     ]);
