@@ -50,16 +50,6 @@ export interface IgnoredAnswerFacts extends IgnoredAnswer {
   readonly sagaId: string;
 }
 
-/** Refusal of a question that came faster than a person can read. */
-export interface InstantRefusal {
-  readonly saga: string;
-  readonly sagaId: string;
-  readonly stepId: string;
-  readonly action: 'decline' | 'cancel';
-  /** Time from the question to the refusal, in milliseconds. */
-  readonly afterMs: number;
-}
-
 /**
  * Callbacks for the operator. None receives a token of a client, a key, or an answer. Errors of
  * hooks go to `onError`.
@@ -75,8 +65,6 @@ export interface HostHooks {
    * minute per saga; outside of production, `onWarning` reports changed questions.
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
-  /** Called when a client refuses a question within a second, faster than any person. */
-  readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
   /** Called for each event of a step, such as `started`, `succeeded`, or `failed`. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
@@ -96,7 +84,7 @@ export interface HostHooks {
   readonly onError?: (error: unknown) => void;
   /**
    * Called with advice: a token grows large, keys are ephemeral, `limits.lease` is too short, a
-   * step exceeds `limits.turnBudget`. Outside of production, also for a command without `yield*`,
+   * step exceeds `limits.turnBudget`, a client refuses faster than any person. Outside of production, also for a command without `yield*`,
    * a changed question, and a turn that differs when replayed. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;

@@ -205,7 +205,7 @@ export interface AnswererOptions {
   /**
    * `unsupported` treats a client that refuses a question within a second, faster than any person,
    * as one that cannot ask: the next of `answeredBy` answers, or the step throws `ClientCannot`.
-   * `refused` passes the refusal to the saga. `onInstantRefusal` is told of either.
+   * `refused` passes the refusal to the saga, and the host warns.
    * @default 'refused'
    */
   readonly instantRefusals?: 'refused' | 'unsupported';

@@ -1,24 +1,30 @@
 import type { Json } from '@mcp-saga/core';
-import type { ClientAnswer } from '@mcp-saga/core/program';
+import { withoutKeys, type ClientAnswer } from '@mcp-saga/core/program';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Answerers, HostParts } from '../settings/host-parts.ts';
 
 /** No person reads a question and refuses it in this time, in milliseconds. */
 const instantMs = 1_000;
 
-/** Reports refusals that are faster than any person. */
-export function reportInstantRefusals(
-  { observer, timing }: Pick<HostParts, 'observer' | 'timing'>,
-  { claims, sagaId }: SealedSaga,
+/**
+ * Warns of a refusal that is faster than any person: most likely, nobody saw the question. The scripts
+ * of tests answer at once.
+ * @param afterMs - time from the question to the answers, in milliseconds
+ */
+export function warnOfInstantRefusals(
+  { observer, timing, answerers }: Pick<HostParts, 'observer' | 'timing' | 'answerers'>,
+  { claims }: SealedSaga,
+  afterMs: number,
   news: ReadonlyMap<string, ClientAnswer>,
 ): void {
-  const afterMs = timing.clock() - claims.iat;
-  if (afterMs >= instantMs) return;
-  for (const [stepId, answer] of news) {
-    const action = refusalOf(answer);
-    if (action !== undefined)
-      observer.hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, afterMs });
-  }
+  const isTest = timing.isSimulated || (observer.isTrial && !observer.develops);
+  if (isTest || answerers.instantRefusals === 'unsupported' || afterMs >= instantMs) return;
+  const refused = [...news].find(([, answer]) => isRefusal(answer));
+  if (refused === undefined || !observer.isTimeForRefusal(claims.saga.name)) return;
+  observer.hooks.onWarning(
+    `A client refused '${withoutKeys(refused[0])}' of saga '${claims.saga.name}' after ${afterMs} ms, before a person could read it. If your ` +
+      "clients refuse what they cannot show, set answerers.instantRefusals to 'unsupported': then the next of answeredBy answers.",
+  );
 }
 
 /**
@@ -35,16 +41,16 @@ export function withoutInstantRefusals(
   return new Map(
     [...answers].map(([stepId, answer]) => [
       stepId,
-      answer.provenance === 'client' && refusalOf(answer) !== undefined
+      answer.provenance === 'client' && isRefusal(answer)
         ? { error: unsupported, provenance: 'client' }
         : answer,
     ]),
   );
 }
 
-function refusalOf(answer: ClientAnswer): 'decline' | 'cancel' | undefined {
+function isRefusal(answer: ClientAnswer): boolean {
   const { action } = Object('result' in answer ? answer.result : undefined) as {
     readonly action?: Json;
   };
-  return action === 'decline' || action === 'cancel' ? action : undefined;
+  return action === 'decline' || action === 'cancel';
 }

@@ -21,7 +21,6 @@ import type { SagaTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { standIn } from '../token/resolve-program.ts';
 import { drive } from './drive.ts';
-import { reportInstantRefusals } from './instant-refusals.ts';
 import { openSaga, type TokenExpectations } from './open-for-caller.ts';
 import { requestWithoutAnswers, type RequestedTurn } from './requested-turn.ts';
 
@@ -67,7 +66,6 @@ async function opened(
   // Applies to removed versions too: a repeated request gets the stored response.
   const asked = new Set(engineOf(standIn(found)).asked(saga.state.program));
   const news = new Map([...inner].filter(([stepId]) => asked.has(stepId)));
-  reportInstantRefusals(host, saga, news);
   const requested = requestWithoutAnswers(host, { ...found, saga }, { holder, dialect });
   const afterMs = requested.at - saga.claims.iat;
   return {

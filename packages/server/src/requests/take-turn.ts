@@ -16,7 +16,7 @@ import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../tur
 import type { EarlierRun, Intent, TurnRequest } from '../turn/turn-request.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
-import { withoutInstantRefusals } from './instant-refusals.ts';
+import { warnOfInstantRefusals, withoutInstantRefusals } from './instant-refusals.ts';
 import { goOn, type AnswerIntent, type EndIntent, type RequestedTurn } from './requested-turn.ts';
 
 /**
@@ -166,11 +166,12 @@ function turnOf(
 function turnOfAnswer(
   host: HostParts,
   requested: RequestedTurn,
-  { answers, afterMs }: AnswerIntent,
+  { answers, news, afterMs }: AnswerIntent,
   caller: Caller,
   { interrupted, isAwaited, isBehind }: Claimed,
 ): TurnOfIntent {
   const { opened, at, dialect, follows, mayStay } = requested;
+  if (interrupted === undefined) warnOfInstantRefusals(host, opened.saga, afterMs, news);
   // Stored answers are not treated again: another host may have other options for instant refusals.
   const own =
     interrupted === undefined ? withoutInstantRefusals(host.answerers, afterMs, answers) : answers;

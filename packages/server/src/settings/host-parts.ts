@@ -29,7 +29,7 @@ import { followClock, isInMemory } from '../store/memory-store.ts';
 import { guardOn } from '../store/store-guard.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, howToStore, publicUrl } from './check-options.ts';
-import { consoleLog } from './default-log.ts';
+import { consoleLog, onceAMinute } from './default-log.ts';
 import { resolveHostLimits } from './default-limits.ts';
 import { warningsOfUnits } from './unitless-durations.ts';
 import { environmentOf } from './host-environment.ts';
@@ -84,11 +84,8 @@ export interface Timing {
   readonly clock: () => number;
   readonly sleep: NonNullable<TestingOptions['sleep']>;
   readonly leaseMs: number;
-  /**
-   * Time between two renewals of the lease of a turn, in milliseconds. Undefined with a test clock:
-   * the timers of the process do not follow it.
-   */
-  readonly renewMs?: number;
+  /** `true` with the clock of a test, which the timers of the process do not follow. */
+  readonly isSimulated: boolean;
 }
 
 /** Reports to the operator. */
@@ -97,6 +94,8 @@ export interface Observer {
   readonly telemetry: SagaTelemetry | undefined;
   /** Reports a rejected token. */
   readonly reject: (reason: string) => void;
+  /** `true` if a refusal of this saga was not told of in the last minute. */
+  readonly isTimeForRefusal: (saga: string) => boolean;
   /** `true` if `onStep` is set: only then are events of steps made. */
   readonly observesSteps: boolean;
   /** Enables advice that takes time to compute. */
@@ -237,7 +236,7 @@ export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services
       clock,
       sleep: testing.sleep ?? sleep,
       leaseMs,
-      ...(testing.clock === undefined ? { renewMs: leaseMs / 3 } : {}),
+      isSimulated: testing.clock !== undefined,
     },
     stepRetry: toStepRetry(options),
     limits,
@@ -248,6 +247,7 @@ export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services
         hooks.onReject(rejection);
         quietly(() => telemetry?.refused(rejection), hooks.onError);
       }, clock),
+      isTimeForRefusal: onceAMinute(clock),
       observesSteps: own.onStep !== undefined,
       advises,
       develops,

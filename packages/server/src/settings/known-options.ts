@@ -56,7 +56,6 @@ export const authNames: NamesOf<AuthOptions> = {
 export const hookNames: NamesOf<HostHooks> = {
   onReject: true,
   onIgnoredAnswer: true,
-  onInstantRefusal: true,
   onStep: true,
   onSettled: true,
   onTurn: true,

@@ -49,7 +49,6 @@ export function guardedHooks(
   return {
     onReject: reporter('onReject'),
     onIgnoredAnswer: reporter('onIgnoredAnswer'),
-    onInstantRefusal: reporter('onInstantRefusal'),
     onStep: reporter('onStep'),
     onSettled: (saga) =>
       reportFailure('hooks.onSettled', () => hooks.onSettled?.(saga), timeoutMs, onError),

@@ -314,7 +314,7 @@ export class Lease {
     this.#fence = fence;
     const turns = this.#guard?.turns;
     const { timing, observer, limits } = this.#host;
-    if (fence === undefined || turns === undefined || timing.renewMs === undefined) return;
+    if (fence === undefined || turns === undefined || timing.isSimulated) return;
     // A step that never settles blocks its saga for the lifetime of a token. The expiry of the token
     // is no bound: a message of a queue continues a saga later.
     const until = timing.clock() + limits.tokenTtl;
@@ -327,7 +327,7 @@ export class Lease {
           () => undefined,
         );
       },
-      Math.min(timing.renewMs, longestTimerMs),
+      Math.min(timing.leaseMs / 3, longestTimerMs),
     );
     letProcessEnd(timer);
     this.#renewals = timer;

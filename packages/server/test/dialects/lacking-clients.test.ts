@@ -1,4 +1,5 @@
 import {
+  createSagaHost,
   elicit,
   elicitUrl,
   info,
@@ -9,12 +10,12 @@ import {
   step,
   type Program,
 } from '@mcp-saga/server';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { toCallResult } from '../fixtures/calling.ts';
 import { connections } from '../fixtures/connections.ts';
 import { deferred } from '../fixtures/deferred.ts';
-import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
+import { hostOf, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 import { asked, handlerOf, round } from '../fixtures/rounds.ts';
 import { Target } from '../fixtures/sagas.ts';
 import { storeWithGuard } from '../../../../test/support/store-with-guard.ts';
@@ -174,6 +175,8 @@ function withGuard(): Parameters<typeof hostOf>[1] {
 }
 
 describe('an instant refusal of a client', () => {
+  afterEach(() => void vi.useRealTimers());
+
   const refusal = { stepId: 'target', result: { action: 'decline' } };
 
   async function refusedAfter(
@@ -198,21 +201,48 @@ describe('an instant refusal of a client', () => {
   }
 
   test.each([
-    [999, undefined, 'failed', 1],
-    [999, 'refused', 'failed', 1],
-    [999, 'unsupported', 'staging', 1],
-    [1_000, 'unsupported', 'failed', 0],
+    [999, undefined, 'failed'],
+    [999, 'refused', 'failed'],
+    [999, 'unsupported', 'staging'],
+    [1_000, 'unsupported', 'failed'],
   ] as const)(
     '[W3] leads to the fallback if the host treats it as unsupported: after %i ms, %j',
-    async (ms, instantRefusals, end, count) => {
+    async (ms, instantRefusals, end) => {
       for (const guarded of [() => ({}), withGuard]) {
         const made = await refusedAfter(ms, {
           answerers: { ...(instantRefusals && { instantRefusals }) },
           ...guarded(),
         });
         expect(made).toMatchObject({ end });
-        expect(made.told.refusals.length).toBeGreaterThanOrEqual(count);
-        if (count === 0) expect(made.told.refusals).toEqual([]);
+      }
+    },
+  );
+
+  test.each([
+    [999, {}, 1],
+    [1_000, {}, 0],
+    [999, { instantRefusals: 'unsupported' }, 0],
+  ] as const)(
+    '[W3] is told to the operator once a minute for each saga: after %i ms with %j, %i times',
+    async (ms, answerers, count) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      const onWarning = vi.fn();
+      const host = createSagaHost({
+        keys: oldKey,
+        name: 'deployer',
+        sagas: [falling],
+        answerers,
+        hooks: { onWarning, onTurn: () => undefined },
+        testing: { environment: 'production' },
+      });
+      for (let minute = 0; minute < 2; minute += 1) {
+        for (let call = 0; call < 3; call += 1) {
+          const { token } = suspended(await host.start('falling', {}));
+          vi.setSystemTime(Date.now() + ms);
+          await host.resume(token, [refusal]);
+        }
+        expect(onWarning).toHaveBeenCalledTimes((minute + 1) * count);
+        vi.setSystemTime(Date.now() + 60_000);
       }
     },
   );

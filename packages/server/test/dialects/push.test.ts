@@ -180,23 +180,4 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     expect(told.turns).toEqual([]);
     await connection.close();
   });
-
-  test('[W3] reports a client that refuses faster than a person can read', async () => {
-    const { told, clock, ...connection } = await connected(
-      saga({ name: 'twice', version: '1' }, function* () {
-        const one = yield* elicit.outcome('one', { message: 'One?', schema: Empty });
-        const two = yield* elicit.outcome('two', { message: 'Two?', schema: Empty });
-        return `${one.action} ${two.action}`;
-      }),
-      {
-        elicit: ({ message }) => {
-          if (message === 'Two?') clock.now += 1_000;
-          return { action: 'decline' };
-        },
-      },
-    );
-    expect((await called({ ...connection }, 'twice')).content[0]?.text).toBe('decline decline');
-    expect(told.refusals).toEqual([{ stepId: 'one', action: 'decline' }]);
-    await connection.close();
-  });
 });

@@ -261,19 +261,12 @@ describe('answers from outside, beside a queue', () => {
   it('[T5] [T14] do not appear in a hook, nor do their tokens and links', async () => {
     const told = new Map<string, unknown[]>();
     const hooks = Object.fromEntries(
-      [
-        'onReject',
-        'onIgnoredAnswer',
-        'onInstantRefusal',
-        'onStep',
-        'onSettled',
-        'onTurn',
-        'onError',
-        'onWarning',
-      ].map((name) => [
-        name,
-        (...all: readonly unknown[]) => void told.set(name, [...(told.get(name) ?? []), all]),
-      ]),
+      ['onReject', 'onIgnoredAnswer', 'onStep', 'onSettled', 'onTurn', 'onError', 'onWarning'].map(
+        (name) => [
+          name,
+          (...all: readonly unknown[]) => void told.set(name, [...(told.get(name) ?? []), all]),
+        ],
+      ),
     ) as HostHooks;
     const world = worldOf(hooks, 'production');
     await world.attack();
