@@ -3,6 +3,8 @@ import { type Load, runPeer } from './run-peer.ts';
 
 interface Tool {
   execute(args: Json, context: object): Promise<Called['result']>;
+  /** Only a tool with an output has it. Without it, the model reads the result. */
+  readonly toModelOutput?: (result: unknown) => unknown;
 }
 interface Main {
   readonly MCPClient: new (options: object) => {
@@ -37,7 +39,8 @@ async function connect({ target, era, elicitation }: Way, load: Load): Promise<P
       const tool = tools[`interop_${name}`];
       if (tool === undefined) throw new Error(`There is no tool ${name}`);
       const result = await tool.execute(args, {});
-      return { result, shown: JSON.stringify(result) };
+      const { toModelOutput = (value) => value } = tool;
+      return { result, shown: JSON.stringify(await toModelOutput(result)) };
     },
     close: () => client.disconnect(),
   };

@@ -16,9 +16,12 @@ export interface Way {
   readonly elicitation: boolean;
 }
 
-/** Result of a tool: only the fields that the tests read. */
+/**
+ * Result of a tool: only the fields that the tests read. Some clients return the structured content
+ * alone, which has none of them.
+ */
 export interface ToolResult {
-  readonly content: readonly { readonly text?: string }[];
+  readonly content?: readonly { readonly text?: string }[];
   readonly isError?: boolean;
   readonly nextResumeToken?: string;
 }
@@ -89,8 +92,8 @@ export async function drive(peer: Peer, { tool, modelAnswers }: Job): Promise<Re
   const client = JSON.parse(textOf(await peer.call('who_am_i', {}))) as Client;
   const calls = [await peer.call(tool, args)];
   for (const answers of modelAnswers) {
-    const { result, shown } = calls.at(-1) as Called;
-    const resumeToken = result.nextResumeToken;
+    const { shown } = calls.at(-1) as Called;
+    const resumeToken = tokenIn(shown);
     if (resumeToken === undefined) break;
     // The model does not answer questions that the client asks the user.
     if (!Object.keys(answers).every((stepId) => shown.includes(stepId))) continue;
@@ -99,7 +102,12 @@ export async function drive(peer: Peer, { tool, modelAnswers }: Job): Promise<Re
   return { client, asked: peer.asked, calls };
 }
 
+/** The token in what a model reads, mostly JSON: the line break before the token is escaped there. */
+function tokenIn(shown: string): string | undefined {
+  return /resumeToken is exactly this:(?:\\+n|\s)+([\w.-]+)/.exec(shown)?.[1];
+}
+
 /** The text of a result. */
 export function textOf({ result }: Called): string {
-  return result.content[0]?.text ?? '';
+  return result.content?.[0]?.text ?? '';
 }

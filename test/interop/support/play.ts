@@ -5,7 +5,7 @@ import { type Place, serve } from './serve.ts';
 /** A run of a client. */
 export interface Play extends Omit<Way, 'target'> {
   readonly place: Place;
-  readonly tool: 'complex_tool' | 'asked_tool';
+  readonly tool: 'complex_tool' | 'asked_tool' | 'typed_tool' | 'immediate_tool';
   /** `true` if the host has its own model. @default false */
   readonly hasModel?: boolean;
 }
@@ -22,6 +22,8 @@ export interface Played {
   /** Text of the last result, and `true` if the result is an error. */
   readonly text: string;
   readonly isError: boolean;
+  /** The last result as the client shows it to its model. */
+  readonly shown: string;
   /** The server steps that succeeded. */
   readonly effects: readonly string[];
 }
@@ -68,6 +70,7 @@ export async function play(
       tokensShown: calls.every(({ result, shown }) => shown.includes(result.nextResumeToken ?? '')),
       text: textOf(last),
       isError: last.result.isError === true,
+      shown: last.shown,
       effects: await served.effects(),
     };
   } finally {

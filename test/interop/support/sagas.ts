@@ -27,6 +27,49 @@ const askedTool = saga(
   },
 );
 
+const Deployment: z.ZodType = z.object({
+  target: z.string(),
+  get parts() {
+    return z.array(Deployment);
+  },
+});
+
+/** A result with a recursive schema, by which clients check each result of the tool. */
+export const deployment = { target: 'production', parts: [{ target: 'database', parts: [] }] };
+
+/** Asks, and returns an object: an unfinished call has structured content of another form. */
+const typedTool = saga(
+  {
+    name: 'typed_tool',
+    version: '1',
+    input: z.object({ initial_arg: z.string() }),
+    output: Deployment,
+  },
+  function* () {
+    yield* elicit('step-elicitation-A', {
+      message: 'Please provide the deployment target:',
+      schema: Target,
+    });
+    yield* step('deploy', () => null);
+    return deployment;
+  },
+);
+
+/** Returns the object at once. Its schema is recursive at the root, since it lists nothing else. */
+const immediateTool = saga(
+  {
+    name: 'immediate_tool',
+    version: '1',
+    input: z.object({ initial_arg: z.string() }),
+    output: Deployment,
+    suspends: false,
+  },
+  function* () {
+    yield* step('deploy', () => null);
+    return deployment;
+  },
+);
+
 /** Differences between hosts. */
 export interface HostFacts {
   readonly keys: string;
@@ -41,8 +84,8 @@ interface StepFacts {
 }
 
 /**
- * Creates a host with the quickstart's saga and a variant that asks only the user. A model may
- * answer if the client cannot be asked.
+ * Creates a host with the quickstart's saga, a variant that asks only the user, and tools with an
+ * output. A model may answer if the client cannot be asked.
  *
  * @param onEffect - gets the path of each server step that succeeded
  */
@@ -56,7 +99,7 @@ export function createHost(
     model: 'host-side-llm',
   });
   const options = {
-    sagas: askingModels([complexTool, askedTool]),
+    sagas: [...askingModels([complexTool, askedTool, typedTool]), immediateTool],
     keys,
     name: 'interop',
     answerers: { model: 'accept' as const },
