@@ -55,7 +55,7 @@ export async function resultOf<R>(response: IncomingMessage): Promise<R> {
   const { result } = JSON.parse(isStream ? (dataOf(text) ?? 'null') : text) as {
     readonly result?: R;
   };
-  if (result === undefined) throw new Error('The server refused a request');
+  if (result === undefined) throw new Error(`The server refused a request: ${text}`);
   return result;
 }
 
