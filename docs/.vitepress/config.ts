@@ -1,15 +1,17 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig, type DefaultTheme } from 'vitepress';
+import { codeGroups } from './code-groups.ts';
 import { crashMatrix } from './crash-matrix.ts';
 import { diagramFences } from './diagram-fences.ts';
-import { installTabsPlugin } from './install-tabs.ts';
-import { writeForModels } from './llms.ts';
 import { highlightOnce } from './highlight-once.ts';
+import { installTabs } from './install-tabs.ts';
+import { writeForModels } from './llms.ts';
 import { repositoryAddress, siteAddress, version } from './manifest.ts';
 import { linkTo, readPages, sidebar } from './pages.ts';
 import { playgroundLinks } from './playground-links.ts';
 import { plots } from './plots.ts';
+import { rememberTabs } from './remember-tabs.ts';
 import { repositoryLinks } from './repository-links.ts';
 import { searchOptions } from './search.ts';
 import { slugify } from './slug.ts';
@@ -38,7 +40,10 @@ export default defineConfig({
   locales: { root: { label: '' }, api: { label: '' } },
   lastUpdated: false,
   metaChunk: true,
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }],
+    ['script', {}, `(${rememberTabs.toString()})()`],
+  ],
   srcExclude: ['node_modules/**'],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
@@ -49,7 +54,7 @@ export default defineConfig({
       md.use(repositoryLinks);
       md.use(diagramFences);
       md.use(crashMatrix);
-      md.use(installTabsPlugin);
+      md.use(codeGroups, [installTabs]);
       md.use(plots);
       md.use(playgroundLinks);
     },

@@ -21,6 +21,7 @@ export function searchOptions(): DefaultTheme.LocalSearchOptions {
   // VitePress passes all options on, and its type lists only some.
   const options = { fields: ['title', 'titles', 'text', 'aliases'], extractField };
   return {
+    _render: renderWithoutTabs,
     miniSearch: {
       options,
       searchOptions: {
@@ -38,6 +39,12 @@ export function searchOptions(): DefaultTheme.LocalSearchOptions {
     },
   };
 }
+
+type Render = NonNullable<DefaultTheme.LocalSearchOptions['_render']>;
+
+/** Renders a page for the index, which has a block once: its other tabs have the same words. */
+const renderWithoutTabs: Render = (source, env, md) =>
+  md.render(source, { ...env, isWithoutTabs: true });
 
 /** A section of a page, as VitePress gives it to the index. */
 interface Section {

@@ -342,6 +342,17 @@ describe.skipIf(isSkipped)(
       await page.close();
     });
 
+    it('keeps the package manager that its reader chose, on other pages too', async () => {
+      const page = await (await opened.newContext()).newPage();
+      await page.goto(`${site.origin}/guides/testing.html`);
+      await page.locator('.vp-code-group').getByText('yarn', { exact: true }).first().click();
+      await page.goto(`${site.origin}/guides/linting.html`);
+      const group = page.locator('.vp-code-group').first();
+      await group.getByText('yarn add --dev @mcp-saga/eslint-plugin').waitFor();
+      expect(await group.getByText('npm install').isVisible()).toBe(false);
+      await page.context().close();
+    });
+
     it('scrolls a wide table on a phone instead of breaking its words', async () => {
       const page = await browser.newPage();
       await page.setViewportSize({ width: 390, height: 844 });
