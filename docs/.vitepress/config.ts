@@ -6,6 +6,8 @@ import { crashMatrix } from './crash-matrix.ts';
 import { diagramFences } from './diagram-fences.ts';
 import { highlightOnce } from './highlight-once.ts';
 import { installTabs } from './install-tabs.ts';
+import { readJavaScript } from './javascript.ts';
+import { languageTabs } from './language-tabs.ts';
 import { writeForModels } from './llms.ts';
 import { repositoryAddress, siteAddress, version } from './manifest.ts';
 import { linkTo, readPages, sidebar } from './pages.ts';
@@ -21,6 +23,8 @@ import { withoutUnusedStyles } from './unused-styles.ts';
 const title = 'mcp-saga';
 const description =
   'Write a multi-step MCP tool once, as code that reads straight down. The server keeps no state between requests.';
+
+const javascript = await readJavaScript();
 
 /** An item of the bar at the top, which leads to the first page of a folder. */
 function navItem(
@@ -54,7 +58,7 @@ export default defineConfig({
       md.use(repositoryLinks);
       md.use(diagramFences);
       md.use(crashMatrix);
-      md.use(codeGroups, [installTabs]);
+      md.use(codeGroups, [installTabs, languageTabs(javascript)]);
       md.use(plots);
       md.use(playgroundLinks);
     },

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { packages, repository } from '../architecture/packages.ts';
+import { cutRegion, unindent } from './cut-region.ts';
 import { narrow } from './narrow.ts';
 
 /** Reads a file of the repository. */
@@ -102,26 +103,8 @@ export function withRegions(text: string): string {
   });
 }
 
-/**
- * The code of a region without its indentation. A reference without `#name` is the whole file
- * without its marks.
- */
+/** The code of a region, as the pages show it. */
 export function region(reference: string): string {
-  const [path = '', name] = reference.split('#');
-  const lines = (quoted.get(path) ?? read(path)).split('\n');
-  const withoutMarks = (all: readonly string[]): string =>
-    all.filter((line) => !/^\s*(?:\/\/|#|<!--) ?#?(?:end)?region \S+/.test(line)).join('\n');
-  if (name === undefined) return withoutMarks(lines).trim();
-  const at = (word: string): number =>
-    lines.findIndex((line) =>
-      new RegExp(`^\\s*(?://|#|/\\*|<!--) ?#?${word} ${name}\\b`).test(line),
-    );
-  const [start, end] = [at('region'), at('endregion')];
-  if (start < 0 || end < start) throw new Error(`${path} has no region '${name}'.`);
-  return unindent(withoutMarks(lines.slice(start + 1, end)));
-}
-
-function unindent(code: string): string {
-  const indent = /^ */.exec(code.replace(/^\n+/, ''))?.[0] ?? '';
-  return code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trim();
+  const [path = ''] = reference.split('#');
+  return cutRegion(quoted.get(path) ?? read(path), reference);
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserContext, Locator } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listed } from '../../packages/studio/examples/listed.ts';
 import { executablePath, openBrowser, type OpenedBrowser } from './browser.ts';
@@ -9,7 +9,7 @@ import { buildSite } from './build-site.ts';
 import { countEqual } from './count-equal.ts';
 import { pageOf } from './queries.ts';
 import { serveSite } from './serve-site.ts';
-import { axeFiles, runAxe, visitPage, type Visit } from './visit-page.ts';
+import { axeFiles, findOverflow, runAxe, visitPage, type Visit } from './visit-page.ts';
 
 const isSkipped = executablePath === undefined && process.env['CI'] !== 'true';
 const tabs = 2;
@@ -350,6 +350,98 @@ describe.skipIf(isSkipped)(
       const group = page.locator('.vp-code-group').first();
       await group.getByText('yarn add --dev @mcp-saga/eslint-plugin').waitFor();
       expect(await group.getByText('npm install').isVisible()).toBe(false);
+      await page.context().close();
+    });
+
+    it('keeps the language that its reader chose, on other pages and after a reload', async () => {
+      const page = await (await opened.newContext()).newPage();
+      await page.goto(`${site.origin}/guides/client.html`);
+      expect(await shownCode(page)).toEqual(['TypeScript: ts']);
+      await page.getByText('JavaScript', { exact: true }).first().click();
+      expect(await shownCode(page)).toEqual(['JavaScript: js']);
+      await page.locator('.VPSidebar').getByRole('link', { name: 'Page through results' }).click();
+      await page.locator('h1', { hasText: 'Page through results' }).waitFor();
+      expect(await shownCode(page)).toEqual(['JavaScript: js']);
+      await page.reload();
+      await page.locator('#app *').first().waitFor();
+      expect(await shownCode(page)).toEqual(['JavaScript: js']);
+      await page.getByText('TypeScript', { exact: true }).first().click();
+      expect(await shownCode(page)).toEqual(['TypeScript: ts']);
+      await page.context().close();
+    });
+
+    /** The chosen tabs of all blocks in two languages, with the code below them: `JavaScript: js`. */
+    async function shownCode(page: Page): Promise<readonly string[]> {
+      const groups = page.locator('.vp-code-group:has([data-title="JavaScript"])');
+      const shown = await groups.evaluateAll((all) =>
+        all.map((group) => {
+          const blocks = [...group.querySelectorAll('.blocks > *')].filter(
+            (block) => getComputedStyle(block).display !== 'none',
+          );
+          const tab = group.querySelector('input:checked + label')?.textContent;
+          return `${tab}: ${blocks.map(({ className }) => /language-(\w+)/.exec(className)?.[1]).join()}`;
+        }),
+      );
+      return [...new Set(shown)];
+    }
+
+    it('shows the chosen language before it draws a page, which never moves', async () => {
+      const context = await opened.newContext();
+      await context.addInitScript(() =>
+        localStorage.setItem('tabs', '{"TypeScript,JavaScript":"JavaScript"}'),
+      );
+      const page = await context.newPage();
+      await page.goto(`${site.origin}/guides/client.html`, { waitUntil: 'networkidle' });
+      expect(await shownCode(page)).toEqual(['JavaScript: js']);
+      const moved = await page.evaluate(() => {
+        const observer = new PerformanceObserver(() => {});
+        observer.observe({ type: 'layout-shift', buffered: true });
+        type Shift = PerformanceEntry & { readonly sources: readonly { readonly node?: Node }[] };
+        const main = document.querySelector('main');
+        return (observer.takeRecords() as Shift[]).flatMap(({ sources }) =>
+          sources.flatMap(({ node }) =>
+            node !== undefined && main?.contains(node) ? [node.nodeName] : [],
+          ),
+        );
+      });
+      expect(moved).toEqual([]);
+      await context.close();
+    });
+
+    it('leaves a tab in its place when its choice changes the code above, on a phone', async () => {
+      const page = await (await opened.newContext()).newPage();
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(`${site.origin}/guides/client.html`);
+      const tab = page.getByText('JavaScript', { exact: true }).last();
+      await tab.scrollIntoViewIfNeeded();
+      const top = async (): Promise<number> => (await tab.boundingBox())?.y ?? Number.NaN;
+      const before = await top();
+      await tab.click();
+      expect(Math.abs((await top()) - before)).toBeLessThan(1);
+      expect(await shownCode(page)).toEqual(['JavaScript: js']);
+      expect(await findOverflow(page, 'mobile')).toEqual([]);
+      await page.context().close();
+    });
+
+    it('changes the language by keyboard, without accessibility violations', async () => {
+      const page = await (await opened.newContext()).newPage();
+      await page.goto(`${site.origin}/guides/client.html`);
+      await page.addStyleTag({
+        content: '* { transition: none !important; animation: none !important }',
+      });
+      const tab = page.getByRole('radio', { name: 'TypeScript' }).first();
+      while (!(await tab.evaluate((input) => input === document.activeElement)))
+        await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowRight');
+      expect(await shownCode(page)).toEqual(['JavaScript: js']);
+      const label = page.locator('label', { hasText: 'JavaScript' }).first();
+      expect(await label.evaluate((each) => getComputedStyle(each).outlineStyle)).toBe('solid');
+      const violations = await runAxe(page, 'light', {});
+      await page.evaluate(() => document.documentElement.classList.add('dark'));
+      violations.push(...(await runAxe(page, 'dark', { runOnly: ['color-contrast'] })));
+      expect(violations).toEqual([]);
+      await page.keyboard.press('ArrowLeft');
+      expect(await shownCode(page)).toEqual(['TypeScript: ts']);
       await page.context().close();
     });
 
