@@ -7,7 +7,7 @@ import { root } from './manifest.ts';
 import { readPages } from './pages.ts';
 
 /** Folders whose pages show code in both languages. */
-const folders = ['start', 'guides'];
+const folders = ['start', 'tutorial', 'guides'];
 
 /**
  * Translates the TypeScript of the pages into JavaScript.

@@ -514,7 +514,9 @@ describe.skipIf(isSkipped)(
     it('shows a complete file of the tutorial when its reader opens the summary', async () => {
       const page = await browser.newPage();
       await page.goto(`${site.origin}/tutorial/undo.html`);
-      const file = page.locator('details', { hasText: 'refund.test.ts' }).locator('pre');
+      const file = page
+        .locator('details', { hasText: 'refund.test.ts' })
+        .locator('.language-ts pre');
       expect(await file.isVisible()).toBe(false);
       await page.locator('summary', { hasText: 'refund.test.ts' }).click();
       await file.waitFor();

@@ -56,11 +56,6 @@ describe('the tutorial', () => {
     },
   );
 
-  it('has the fakes in JavaScript, too', () => {
-    expect(shown).toContain(`${folder}/bank.js`);
-    expect(dense(read(`${folder}/bank.js`))).toBe(dense(withoutTypes(read(`${folder}/bank.ts`))));
-  });
-
   it('serves the refund, and calls it with its client', async () => {
     const cwd = fileURLToPath(new URL('decide', import.meta.url));
     await bundleForNode(`${folder}/decide/server.ts`, `${folder}/decide/client.ts`);
