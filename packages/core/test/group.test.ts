@@ -381,12 +381,12 @@ describe('all', () => {
         note('caught');
       }
     });
-    const refusal = "'q' cannot be asked while its branch is being ended.";
+    const refusal = expect.stringMatching(/^'q' cannot be asked while its branch is ended/);
     expect(result.first).toEqual([
       refusal,
       refusal,
       refusal,
-      "'checkpoint' cannot be asked while its branch is being ended.",
+      expect.stringMatching(/^'checkpoint' cannot be asked while its branch is ended/),
       'caught',
     ]);
     expect(result.replayed).toEqual(result.first);

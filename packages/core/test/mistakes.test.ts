@@ -231,7 +231,39 @@ const mistakes: readonly Mistake[] = [
     }),
     'yielded a function',
   ],
-  ['yield* of a promise', yields(() => Promise.resolve(1)), 'is not iterable'],
+  ['yield* of a promise', yields(() => Promise.resolve(1)), 'such as a promise. Yield a command, such as'],
+  [
+    'yield* of a promise in a variable',
+    of(function* () {
+      const order = Promise.resolve(1) as Any as Steps<unknown>;
+      return yield* order;
+    }),
+    'such as a promise. Yield a command, such as',
+  ],
+  [
+    'yield* of an async generator',
+    yields(() => (async function* () {})()),
+    'The saga yielded a value that is no command',
+  ],
+  [
+    'yield* of a helper that is not called',
+    of(function* () {
+      const helper = function* () {} as Any as Steps<unknown>;
+      return yield* helper;
+    }),
+    'The saga yielded a value that is no command',
+  ],
+  [
+    'yield* of a promise in a branch',
+    yields(() =>
+      all({
+        a: (function* () {
+          return yield* Promise.resolve(1) as Any as Steps<unknown>;
+        })(),
+      }),
+    ),
+    'such as a promise. Yield a command, such as',
+  ],
   [
     'forEach over steps',
     of(function* () {
@@ -675,6 +707,34 @@ describe('a mistake in a saga is reported at its definition or in its first turn
     const message = await told(make, { replace: { isStrict: true, ...settings?.replace } });
     const links = [...message.matchAll(/\bSee docs\/reference\/errors\.md#(\S+)/g)];
     expect(links.map(([, linked]) => linked)).toEqual([anchor]);
+  });
+
+  it.for<readonly [string, () => unknown]>([
+    ['a set of an object', () => new Set({} as Any)],
+    [
+      'a loop over an object',
+      () => {
+        for (const item of {} as Any as readonly unknown[]) return item;
+        return 'x';
+      },
+    ],
+    [
+      'an error that the code throws',
+      () => {
+        throw new TypeError('order is not iterable');
+      },
+    ],
+  ])('and leaves what the language says of other values as it is: %s', async ([, make]) => {
+    const program = of(function* () {
+      return String(make());
+    })();
+    const outcome = await start(program);
+    expect(outcome).toMatchObject({ status: 'failed', error: { name: 'TypeError' } });
+  });
+
+  it('and has what the language says of yield* as its cause', async () => {
+    const outcome = await start(yields(() => Promise.resolve(1))());
+    expect(outcome).toMatchObject({ status: 'failed', error: { cause: { name: 'TypeError' } } });
   });
 
   it('in at least a hundred cases', () => {

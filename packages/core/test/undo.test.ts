@@ -17,6 +17,7 @@ import {
   type Saga,
   type SagaOptions,
 } from '../src/index.ts';
+import { isAuthoringError } from '../src/program-parts.ts';
 import type { Command, Steps } from '../src/model/command.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import { accepted, failed, refused, start, suspended, turn } from './support/drive.ts';
@@ -361,6 +362,25 @@ describe('an undo that is a generator', () => {
     });
     expect(await start(program)).toMatchObject({ compensated: [{ stepId: 'a' }] });
     expect(attempts.toSorted()).toEqual(['its 1', 'its 2', 'own 1']);
+  });
+
+  it('[E3] names the mistake of the author if it asks', async () => {
+    const thrown: unknown[] = [];
+    const program = trip(function* () {
+      const undo = function* (): Steps<void> {
+        yield* ask('sure');
+      };
+      // JavaScript, where no type refuses it
+      yield* step('book', () => 1, { compensate: undo as never });
+      return yield* fail;
+    });
+    const threw = (_path: string, error: unknown): void => void thrown.push(error);
+    await start(program, {}, new World(), { replace: { threw } });
+    expect(thrown.filter((error) => isAuthoringError(error))).toEqual([
+      expect.objectContaining({
+        message: expect.stringMatching(/^'sure' cannot be asked while .* undone\. Ask before\./),
+      }),
+    ]);
   });
 
   it('[E3] may catch its own errors, and a thrown error leaves the step uncompensated', async () => {

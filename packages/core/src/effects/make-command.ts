@@ -72,10 +72,30 @@ export function specOf(yielded: unknown): CommandSpec | undefined {
 
 /** Error for a body that yields another value. */
 export function notACommand(yielded: unknown): AuthoringError {
+  return yieldedOther(kindOf(yielded));
+}
+
+function yieldedOther(what: string, cause?: unknown): AuthoringError {
   return new AuthoringError(
-    `The saga yielded ${kindOf(yielded)}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
-    { anchor: 'bodies' },
+    `The saga yielded ${what}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
+    { anchor: 'bodies', cause },
   );
+}
+
+/**
+ * What V8 says of `yield*` on a value that cannot be iterated. Of a value in a variable, it says the
+ * same as builtins such as `new Set({})`, whose frame ends without a line and a column.
+ */
+const notIterated = /^TypeError: (?:yield\* |(?:object|function) is not iter.*\n.*\d\)?\n)/;
+
+/**
+ * Explains what a body threw, if it was `yield*` on a value that yields nothing, most often a
+ * promise. Returns other errors as they are: also the same one of an engine with other words.
+ */
+export function explained(thrown: unknown): unknown {
+  return notIterated.test(String(Object(thrown).stack))
+    ? yieldedOther('a value that is no command, such as a promise', thrown)
+    : thrown;
 }
 
 /** Kind of a value that is no command, with the likely correction. */

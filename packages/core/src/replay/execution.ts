@@ -259,10 +259,11 @@ export class Execution implements BranchHost, FiberHost {
   #perform(fiber: Fiber, spec: EffectSpec): boolean {
     // The descriptor comes last: replay of most commands needs nothing of it.
     if (fiber.isEnding && effectOf(spec).place === 'client') {
-      return this.#give(
-        new SagaError(`'${spec.id}' cannot be asked while its branch is being ended.`),
-        'throw',
+      const error = new AuthoringError(
+        `'${spec.id}' cannot be asked while its branch is ended or undone. Ask before.`,
+        { anchor: 'undos' },
       );
+      return this.#give(error, 'throw');
     }
     if (this.#lacksStore && effectOf(spec).needsStore?.(spec) === true)
       return this.#withoutStore(missingStore(spec.id, spec.kind === 'step' && spec.once));

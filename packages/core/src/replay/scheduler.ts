@@ -1,6 +1,6 @@
 import { noting } from '../values/body-log.ts';
 import { type CommandSpec } from '../effects/effect-of.ts';
-import { notACommand, specOf } from '../effects/make-command.ts';
+import { explained, notACommand, specOf } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { ProgramLimits } from '../model/runtime.ts';
@@ -95,7 +95,7 @@ export class Scheduler {
       try {
         step = advanceFiber(fiber, how, value);
       } catch (error) {
-        this.#host.ended(fiber, { error });
+        this.#host.ended(fiber, { error: explained(error) });
         return;
       }
       if (step.done === true) {
