@@ -88,7 +88,7 @@ const mistakes: readonly Mistake[] = [
   [
     'saga() without arguments',
     () => (saga as Any as Body)(undefined as Any),
-    'saga() takes its options as an object',
+    'saga() needs a body, its second argument',
   ],
   [
     'a name in place of options',
@@ -100,7 +100,11 @@ const mistakes: readonly Mistake[] = [
   ['no version', of(function* () {}, { version: undefined }), 'needs a version'],
   ['a version that is a number', of(function* () {}, { version: 1 }), 'needs a version'],
   ['no body', of(undefined as Any), 'needs a body'],
-  ['a body among the options', of(undefined as Any, { body: one }), "has no option 'body'"],
+  [
+    'a body among the options',
+    of(undefined as Any, { body: one }),
+    'needs a body, its second argument',
+  ],
   ['a handler among the options', of(function* () {}, { handler: one }), "has no option 'handler'"],
   ['an async body', of(async () => 'x'), 'is async'],
   ['an async generator', of(async function* () {}), 'is async'],
@@ -231,7 +235,11 @@ const mistakes: readonly Mistake[] = [
     }),
     'yielded a function',
   ],
-  ['yield* of a promise', yields(() => Promise.resolve(1)), 'such as a promise. Yield a command, such as'],
+  [
+    'yield* of a promise',
+    yields(() => Promise.resolve(1)),
+    'such as a promise. Yield a command, such as',
+  ],
   [
     'yield* of a promise in a variable',
     of(function* () {

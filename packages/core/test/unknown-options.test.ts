@@ -33,6 +33,8 @@ const refund = compensator('refund', z.object({}), one);
 /** Options as JavaScript gives them. */
 const js = (options: unknown): never => options as never;
 
+const retry = (policy: unknown): never => js({ retry: policy });
+
 const misspelled: readonly (readonly [
   make: () => unknown,
   option: string,
@@ -44,7 +46,12 @@ const misspelled: readonly (readonly [
   [() => step('charge', one, js({ Retry: 5 })), 'Retry', 'retry'],
   [() => step('charge', one, js({ retry: { attempt: 5, attempts: 2 } })), 'attempt', 'attempts'],
   [() => step('charge', one, js({ retry: { attempts: 5, backoff: 2 } })), 'backoff', undefined],
-  [() => step('charge', one, js({ compensate: one, undo: { retries: 5 } })), 'retries', undefined],
+  [() => step('charge', one, js({ compensate: one, undo: { retries: 5 } })), 'retries', 'retry'],
+  [() => step('charge', one, js({ retries: 3 })), 'retries', 'retry'],
+  [() => step('charge', one, js({ maxRetries: 3 })), 'maxRetries', 'retry'],
+  [() => step('charge', one, js({ retryStrategy: {} })), 'retryStrategy', 'retry'],
+  [() => step('charge', one, js({ startToCloseTimeout: 5 })), 'startToCloseTimeout', 'timeout'],
+  [() => step('charge', one, retry({ maximumAttempts: 3 })), 'maximumAttempts', 'attempts'],
   [() => step('charge', one, js({ compensate: one, labels: 'l' })), 'labels', 'label'],
   [() => saga(js({ ...named, inputSchema: schema }), body as never), 'inputSchema', 'input'],
   [() => saga(js({ ...named, outputSchema: schema }), body as never), 'outputSchema', 'output'],

@@ -14,9 +14,9 @@ export function assertStepId(id: string): void {
     throw new AuthoringError(
       (typeof id === 'string'
         ? `'${id.slice(0, 80)}' cannot name a step`
-        : `The ID of a step is missing: the first argument is of type ${typeof id}, not a string such as 'charge'`) +
+        : `The ID of a step is missing: the first argument is of type ${typeof id}`) +
         `. An ID starts with a letter or '_', continues with letters, digits, '_', '.', ':' or '-', and has at most ` +
-        '64 characters. The `key` of a step takes values.',
+        '64 characters. Values go into `key`.',
       { anchor: 'step-ids' },
     );
   }

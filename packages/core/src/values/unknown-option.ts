@@ -31,21 +31,19 @@ export function didYouMean(name: string | undefined): string {
 }
 
 /**
- * Finds the most likely name for a misspelled name, ignoring a unit at the end. Undefined if no
- * name is near.
+ * Finds the most likely name for a misspelled name, ignoring a unit or a plural at its end.
+ * Undefined if no name is near.
  */
 export function nearestName(misspelled: string, names: readonly string[]): string | undefined {
   const wanted = stemOf(misspelled);
   let nearest: string | undefined;
-  let least = Math.min(Math.max(2, Math.floor(wanted.length / 3)), wanted.length - 1) + 1;
+  // Fewer edits than this many are a likely mistake.
+  let least = Math.min(wanted.length, Math.max(3, (wanted.length + 1) / 3));
   for (const name of names) {
     const candidate = stemOf(name);
-    const isPart =
-      Math.min(candidate.length, wanted.length) > 3 &&
-      (candidate.startsWith(wanted) ||
-        candidate.endsWith(wanted) ||
-        wanted.startsWith(candidate) ||
-        wanted.endsWith(candidate));
+    const [long, short] =
+      wanted.length > candidate.length ? [wanted, candidate] : [candidate, wanted];
+    const isPart = short.length > 3 && (long.startsWith(short) || long.endsWith(short));
     const distance = isPart && candidate !== wanted ? 1 : distanceOf(wanted, candidate);
     if (distance < least) [nearest, least] = [name, distance];
   }
@@ -53,7 +51,7 @@ export function nearestName(misspelled: string, names: readonly string[]): strin
 }
 
 function stemOf(name: string): string {
-  return name.toLowerCase().replace(/ms$/, '');
+  return name.toLowerCase().replace(/ms$/, '').replace(/ies$/, 'y');
 }
 
 function distanceOf(one: string, other: string): number {

@@ -196,6 +196,12 @@ export function saga<
 ): IsStoreNeeded<Y, Reuse, CommitEach> extends true
   ? GuardedSaga<I, O, CallResult<O, R>>
   : Saga<I, O, CallResult<O, R>> {
+  // Before the options: whoever gives the body among them would only learn that it is no option.
+  if (typeof body !== 'function') {
+    throw new AuthoringError('saga() needs a body, its second argument: function* (input) { … }.', {
+      anchor: 'bodies',
+    });
+  }
   assertKnownOptions('saga', Object(options).name, options, sagaOptionNames);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
@@ -207,12 +213,6 @@ export function saga<
     throw new AuthoringError(`Saga '${name}' needs a version, a string such as '1'.`, {
       anchor: 'names-and-versions',
     });
-  }
-  if (typeof body !== 'function') {
-    throw new AuthoringError(
-      `Saga '${name}' needs a body: a generator function, function* (input) { … }.`,
-      { anchor: 'bodies' },
-    );
   }
   assertSyncBody(name, body);
   assertServing(options);
