@@ -17,11 +17,12 @@ export function checkedDuration(name: string, value: Duration, least: Least): nu
 }
 
 /**
- * Advice for a duration below a second that has no unit: whoever writes `timeout: 30` most likely
- * means seconds. Undefined for others.
+ * Advice for a short duration that has no unit: whoever writes `timeout: 30` most likely means
+ * seconds. Undefined for others.
+ * @param usual - the shortest duration in milliseconds that is likely meant. Default: a second
  */
-export function unitAdvice(name: string, value: unknown): string | undefined {
-  if (typeof value !== 'number' || value <= 0 || value >= 1_000) return undefined;
+export function unitAdvice(name: string, value: unknown, usual = 1_000): string | undefined {
+  if (typeof value !== 'number' || value <= 0 || value >= usual) return undefined;
   return `${name} is ${value} milliseconds. Write '${value}s' for seconds, or '${value}ms'.`;
 }
 

@@ -2,9 +2,12 @@ import { unitAdvice } from '@mcp-saga/core/shared';
 import type { SagaHostOptions } from '../model/host-options.ts';
 import { isKeySource } from './host-keys.ts';
 
+/** A person may answer after days: 604 800 is a week in seconds, and ten minutes in milliseconds. */
+const shortestLife = 900_000;
+
 /**
- * Returns a warning for each duration below a second that has no unit: whoever writes
- * `tokenTtl: 30` most likely means seconds.
+ * Returns a warning for each duration that has no unit, and is short for its purpose: whoever writes
+ * `tokenTtl: 3600` most likely means seconds.
  */
 export function warningsOfUnits({ limits = {}, keys }: SagaHostOptions): readonly string[] {
   const { tokenTtl, maxLifetime, turnBudget, maxHold, lease, hookTimeout } = limits;
@@ -17,5 +20,8 @@ export function warningsOfUnits({ limits = {}, keys }: SagaHostOptions): readonl
     'limits.hookTimeout': hookTimeout,
     'keys.refresh': isKeySource(keys) ? keys.refresh : undefined,
   };
-  return Object.entries(durations).flatMap(([name, value]) => unitAdvice(name, value) ?? []);
+  return Object.entries(durations).flatMap(([name, value]) => {
+    const usual = /Ttl|Lifetime/.test(name) ? shortestLife : undefined;
+    return unitAdvice(name, value, usual) ?? [];
+  });
 }

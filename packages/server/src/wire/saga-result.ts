@@ -98,8 +98,8 @@ async function checked(
   }
   throw new InvalidResult(
     returned === undefined
-      ? 'the result is missing. Return a string, a tool result, or a value with an `output` schema; from a machine, as `output`'
-      : `the result is neither a string nor ${name}`,
+      ? 'the result is missing. Return a string, a tool result, or a value with an `output` schema; from a machine, as `output`.'
+      : `the result is neither a string nor ${name}.`,
   );
 }
 

@@ -347,7 +347,10 @@ describe('a result', () => {
 
   test.each<[unknown, string]>([
     [undefined, "'faulty': the result is missing. Return a string, a tool result, or a value"],
-    [7, "'faulty': the result is neither a string nor a tool result. Add an `output` schema"],
+    [
+      7,
+      "'faulty': the result is neither a string nor a tool result. Add an `output` schema to return other values.",
+    ],
   ])(
     'that is %s is reported to the operator with the name of the saga and a remedy',
     async (value, said) => {

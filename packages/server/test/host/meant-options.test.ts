@@ -209,6 +209,18 @@ describe('a host warns', () => {
     expect(warningsOf({ store, limits: { turnBudget: 60_001 } })).toEqual(said);
   });
 
+  test.each([
+    ['tokenTtl', 604_800],
+    ['maxLifetime', 3_600],
+  ])('in development of limits.%s as a number that is most likely seconds', (name, value) => {
+    const testing = { environment: 'development' };
+    expect(warningsOf({ testing, limits: { [name]: value } })).toEqual([
+      `limits.${name} is ${value} milliseconds. Write '${value}s' for seconds, or '${value}ms'.`,
+    ]);
+    expect(warningsOf({ testing, limits: { [name]: '10m' } })).toEqual([]);
+    expect(warningsOf({ testing, limits: { [name]: 900_000 } })).toEqual([]);
+  });
+
   test('in development of a duration below a second without a unit', () => {
     const testing = { environment: 'development' };
     const limits = { tokenTtl: 30, maxHold: 0, turnBudget: '500ms', hookTimeout: 1_000 } as const;
