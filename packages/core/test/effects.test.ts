@@ -58,15 +58,16 @@ describe('the context of a step', () => {
 
   it('[E1] has an idempotency key for each item of a loop, whatever the order of the items', async () => {
     const keys: string[][] = [];
-    const make = (items: string[]): Program =>
-      sagaOf(function* () {
-        const seen: string[] = [];
-        keys.push(seen);
+    const make = (items: string[]): Program => {
+      const seen: string[] = [];
+      keys.push(seen);
+      return sagaOf(function* () {
         for (const key of items) {
           yield* step('item', ({ idempotencyKey }) => void seen.push(idempotencyKey), { key });
         }
         return 'done';
       });
+    };
     completed(await start(make(['x', 'y', 'x'])));
     completed(await start(make(['y', 'x'])));
     expect(keys).toEqual([

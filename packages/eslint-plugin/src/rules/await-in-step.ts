@@ -1,4 +1,5 @@
 import type { Rule } from 'eslint';
+import { isPromise } from '../saga/promises.ts';
 import { sagaFileOf, type SagaFile } from '../saga/saga-file.ts';
 import {
   constantOf,
@@ -69,26 +70,6 @@ function asyncIteration(call: CallNode): string | undefined {
   return (name === 'forEach' || name === 'map') && isFunction(given) && given.async === true
     ? name
     : undefined;
-}
-
-/** `true` if an expression is certainly a promise. */
-function isPromise(file: SagaFile, node: Node): boolean {
-  if (node.type === 'ImportExpression') return true;
-  if (!isCall(node)) return false;
-  const origin = file.origin(node);
-  if (origin !== undefined && origin.module === undefined)
-    return node.type === 'NewExpression'
-      ? origin.name === 'Promise'
-      : origin.name === 'fetch' || /^Promise\.(?!withResolvers$)/.test(origin.name);
-  if (origin?.module !== undefined && /^(?:node:)?(?:dns|fs|timers)\/promises$/.test(origin.module))
-    return true;
-  const callee = unwrap(node.callee);
-  if (callee.type === 'MemberExpression') {
-    const name = propertyOf(callee);
-    return name === 'then' || name === 'catch' || name === 'finally';
-  }
-  const called = file.functionOf(callee);
-  return called?.async === true && called.generator !== true;
 }
 
 /** `true` for an unused value. `void` marks an intended one. */

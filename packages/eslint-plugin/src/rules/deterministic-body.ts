@@ -1,5 +1,6 @@
 import type { Rule } from 'eslint';
 import type { Origin } from '../saga/origin.ts';
+import { lostValuesIn } from '../saga/lost-values.ts';
 import { sagaFileOf } from '../saga/saga-file.ts';
 import type { CallNode } from '../saga/syntax.ts';
 
@@ -40,19 +41,21 @@ const modules: readonly (readonly [module: RegExp, name: RegExp, kind: Kind])[] 
 ];
 
 /**
- * Forbids time, randomness, timers and I/O in bodies outside of steps: a replay would take another
- * branch.
+ * Forbids time, randomness, timers and I/O in bodies outside of steps, and values that steps leave
+ * in variables: a replay would take another branch.
  */
 export const deterministicBody: Rule.RuleModule = {
   meta: {
     type: 'problem',
     docs: {
       description:
-        'Disallow time, randomness, timers, and I/O in the body of a saga outside of steps',
+        'Disallow what a replay of a saga would see otherwise: time, randomness, timers, I/O, and variables that a step assigns',
       url: 'https://www.npmjs.com/package/@mcp-saga/eslint-plugin#deterministic-body',
     },
     schema: [],
     messages: {
+      assigned:
+        "A replay does not run the step again, so `{{name}}` loses what it gets here. Return it from the step: `const {{name}} = yield* step('load', () => …)`.",
       io: '`{{call}}` runs again with each replay of the body. Move the call to a step: `yield* step(id, () => {{call}})`.',
       random:
         '`{{call}}` gives another value with each replay of the body. Write `yield* random()`.',
@@ -65,9 +68,12 @@ export const deterministicBody: Rule.RuleModule = {
   create: (context) => ({
     'Program:exit'() {
       const file = sagaFileOf(context);
-      for (const call of file?.calls ?? []) {
-        const kind = kindOf(call, file?.origin(call));
-        if (kind === undefined || file?.phasesOf(call).has('body') !== true) continue;
+      if (file === undefined) return;
+      for (const node of lostValuesIn(file))
+        context.report({ node, messageId: 'assigned', data: { name: node.name } });
+      for (const call of file.calls) {
+        const kind = kindOf(call, file.origin(call));
+        if (kind === undefined || !file.phasesOf(call).has('body')) continue;
         const callee = context.sourceCode.getText(call.callee);
         const isDate = callee === 'Date' && call.type === 'NewExpression';
         const text = isDate ? 'new Date()' : `${callee}(${call.arguments.length > 0 ? '…' : ''})`;

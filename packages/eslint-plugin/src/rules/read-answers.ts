@@ -68,8 +68,12 @@ const tests: ReadonlySet<string> = new Set([
   'ConditionalExpression',
 ]);
 
-/** `true` if a node decides what its parent does. */
+/** `true` if a node decides what its parent does, or is compared with a constant. */
 function isCondition(node: Node, parent: Node): boolean {
+  if (parent.type === 'BinaryExpression') {
+    const other = parent.left === node ? parent.right : parent.left;
+    return /^[!=]==?$/.test(parent.operator) && other.type === 'Literal' && other.value !== null;
+  }
   if (parent.type === 'UnaryExpression') return parent.operator === '!';
   if (parent.type === 'LogicalExpression') return parent.left === node;
   return tests.has(parent.type) && (parent as { readonly test?: unknown }).test === node;

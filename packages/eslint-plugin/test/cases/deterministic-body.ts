@@ -31,6 +31,23 @@ export const cases: Cases = {
       ),
     },
     valid(`yield* each(items, (item) => step('load', () => fetch(item)), { limit: 2 });`),
+    // Values that steps use by themselves, or that the body gives to variables
+    valid(`let tries = 0; yield* step('load', () => { tries += 1; return load(tries); });`),
+    valid(`let id; id = yield* step('load', () => load()); return id;`),
+    valid(
+      `const ids = []; for (const one of input) ids.push(yield* step('load', () => load(one), { key: one })); return ids;`,
+    ),
+    valid(
+      `return yield* step('load', async () => { const ids = []; let last; for (const one of input) { last = one; ids.push(await load(one)); } return [ids, last]; });`,
+    ),
+    valid(
+      `const { cache } = input; yield* step('load', () => { cache.set('a', 1); }); return cache.size;`,
+    ),
+    {
+      code: code(
+        `let client; saga(o, function* () { yield* step('open', () => { client ??= open(); }); return client; });`,
+      ),
+    },
     // A callback that another function may give to a step
     valid(`yield* all(tasks.map((task) => run(task.id, () => fetch(task.url))));`),
     // Other things of these names
@@ -57,6 +74,47 @@ export const cases: Cases = {
     },
   ],
   invalid: [
+    invalid(
+      `let id; yield* step('pay', async () => { id = await pay(); }); return id;`,
+      'assigned',
+    ),
+    invalid(
+      `let id = ''; yield* step('pay', async () => { ({ id } = await pay()); }); return id;`,
+      'assigned',
+    ),
+    invalid(
+      `let paid = 0; yield* poll('pay', () => { paid += 1; }, o); yield* step('tell', () => tell(paid));`,
+      'assigned',
+    ),
+    invalid(
+      `let paid = 0; yield* step('pay', () => { paid++; }); if (paid > 0) return 'paid';`,
+      'assigned',
+    ),
+    invalid(
+      `const ids = []; yield* step('pay', async () => { ids.push(await pay()); }); return ids;`,
+      'assigned',
+    ),
+    invalid(
+      `const order = {}; yield* step('pay', async () => { order.id = await pay(); }); return order;`,
+      'assigned',
+    ),
+    invalid(
+      `const byId = new Map(); const load = async () => { byId.set(1, await get()); }; yield* step('load', load); return byId.get(1);`,
+      'assigned',
+    ),
+    {
+      isTyped: true,
+      code: saga(
+        `let id: string | undefined; yield* step('pay', async () => { id = await pay(); }); return id!;`,
+      ),
+      mistakes: ['assigned'],
+    },
+    {
+      code: code(
+        `function* pay() { let id; yield* step('pay', async () => { id = await charge(); }); return id; }`,
+      ),
+      mistakes: ['assigned'],
+    },
     invalid(`const at = Date.now();`, 'time'),
     invalid(`const at = new Date();`, 'time'),
     invalid(`const at = new Date().toISOString();`, 'time'),

@@ -10,6 +10,8 @@ export const cases: Cases = {
       `const outcome = yield* elicit.outcome('q', o); return outcome.action === 'accept' ? 1 : 2;`,
     ),
     valid(`if ((yield* elicit('q', o)).sure) return 'yes';`),
+    valid(`const sure = yield* elicit('q', o); if (sure === undefined || sure == null) return 1;`),
+    valid(`const { sure } = yield* elicit('q', o); if (sure === true) return 'yes';`),
     // It may hold nothing.
     valid(
       `let decision; if (input.large) decision = yield* approval('m', o); if (decision) return 1;`,
@@ -20,6 +22,9 @@ export const cases: Cases = {
     { code: code(`export const a = (approval) => { const d = approval(); if (d) return 1; };`) },
   ],
   invalid: [
+    invalid(`const sure = yield* elicit('q', o); if (sure === true) return 'yes';`, 'form'),
+    invalid(`const sure = yield* elicit.outcome('q', o); return 'accept' == sure;`, 'decision'),
+    invalid(`const sure = yield* approval('m', o); return sure !== 'approved';`, 'decision'),
     invalid(`const decision = yield* approval('m', o); if (!decision) return 'no';`, 'decision'),
     invalid(`const decision = yield* approval('m', o); if (decision) return 'yes';`, 'decision'),
     invalid(`if (yield* approval('m', o)) return 'yes';`, 'decision'),

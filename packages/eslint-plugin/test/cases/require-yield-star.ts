@@ -8,6 +8,12 @@ export const cases: Cases = {
     valid(
       `const { outcome } = { outcome: yield* elicit.outcome('target', { message: 'Where?', schema }) };`,
     ),
+    // Values of which the rule does not know what they are
+    valid(`yield* run(); const steps = helperOf(input); yield* steps; yield* input.steps;`),
+    valid(
+      `const helper = function* () { yield* step('a', f); }; yield* all(input.map(function* () { yield* helper(); }));`,
+    ),
+    valid(`input.forEach(function* () { yield 1; });`),
     // Branches
     valid(`yield* all({ a: step('a', f), b: helper() });
            function* helper() { yield* step('b', f); }`),
@@ -88,6 +94,19 @@ export const cases: Cases = {
     },
   ],
   invalid: [
+    // What yields no commands
+    invalid(`yield* Promise.all([load(1), load(2)]);`, 'promise'),
+    invalid(`const response = yield* fetch('https://a.example');`, 'promise'),
+    invalid(`yield* new Promise((resolve) => resolve());`, 'promise'),
+    invalid(`const load = async () => get(); return yield* load();`, 'promise'),
+    invalid(`yield* load(); async function* load() { yield await get(); }`, 'promise'),
+    invalid(`yield* get().then((order) => order.id);`, 'promise'),
+    invalid(`yield* helper; function* helper() { yield* step('a', f); }`, 'uncalled'),
+    invalid(`input.forEach(function* (id) { yield* step('a', f, { key: id }); });`, 'forEach'),
+    invalid(
+      `input.forEach(pay); function* pay(id) { yield* step('a', f, { key: id }); }`,
+      'forEach',
+    ),
     // Dropped
     invalid(`step('deploy', f);`, 'dropped', `yield* step('deploy', f);`),
     invalid(`sleep(1000);`, 'dropped', `yield* sleep(1000);`),
