@@ -10,7 +10,7 @@ import type { CheckedForm } from './checks/checked-form-type.ts';
 import type { AskingCommand, Command } from '../model/command.ts';
 import { assertStepId, checkedTimeout } from '../values/path.ts';
 import type { StepContext } from './step.ts';
-import type { InferInput, InferOutput, LooseFields, Schema } from '../values/standard-schema.ts';
+import type { InferInput, InferOutput, Schema } from '../values/standard-schema.ts';
 
 /** Context of a fallback: the same as of a server step. */
 export type FallbackContext = Omit<StepContext<undefined>, 'input'>;
@@ -24,7 +24,7 @@ export interface ElicitOptions<S extends Schema> {
    * (see `withJsonSchema`). A list of choices from a step may be made in the body. Throws an
    * `AuthoringError` if the schema cannot be a form, or no client could fill in the form.
    */
-  readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
+  readonly schema: CheckedForm<InferInput<S>, S>;
   /**
    * Time from the first time the question is asked; fractions of a millisecond are rounded up. An
    * answer over 30 s later is dropped: the step throws `StepTimedOut`. Default and maximum: the

@@ -6,7 +6,7 @@ import { formOf, type FormSchema } from '../../values/form.ts';
 import { assertJson, type Json } from '../../values/json.ts';
 import { checkedDuration } from '../../values/checked-duration.ts';
 import type { Duration } from '../../values/duration.ts';
-import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
+import type { InferInput, InferOutput, Schema } from '../../values/standard-schema.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import type { CheckedJson } from '../checks/checked-json.ts';
 import type { CheckedForm } from '../checks/checked-form-type.ts';
@@ -52,7 +52,7 @@ export interface ApprovalOptions<S extends Schema, T = Json, B = Json> {
    * Fields of the form above the two buttons: a flat object schema, as for `elicit`. Default: no
    * fields.
    */
-  readonly schema?: (S & CheckedForm<InferInput<S>>) | LooseFields;
+  readonly schema?: CheckedForm<InferInput<S>, S>;
   /** Number of approvals needed, up to 256. @default 1 */
   readonly of?: number;
   /** Number of denials that end the approval, up to 256. @default 1 */
