@@ -201,9 +201,9 @@ describe('a body that yields a foreign value', () => {
     ],
     ['undefined', () => undefined, /yielded undefined\./],
     ['null', () => null, /yielded null\./],
-    ['a number', () => 5, /yielded a number/],
+    ['a number', () => 5, /yielded a value of type number/],
     ['an array', () => [one], /yielded an array \(write yield\* all\(/],
-    ['an object', () => ({}), /yielded an object\./],
+    ['an object', () => ({}), /yielded a value of type object\./],
     ['a function', () => one, /yielded a function \(call the helper: yield\* helper/],
   ];
   function* helper(): Steps<void> {

@@ -198,7 +198,7 @@ const mistakes: readonly Mistake[] = [
     of(function* () {
       return (function* () {})();
     }),
-    'returned a generator. Write: return yield* ',
+    'returned a generator',
   ],
   [
     'a promise that is returned',
@@ -226,7 +226,7 @@ const mistakes: readonly Mistake[] = [
     of(function* () {
       yield 5;
     }),
-    'yielded a number',
+    'yielded a value of type number',
   ],
   [
     'a function that is yielded',

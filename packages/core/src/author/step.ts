@@ -291,7 +291,7 @@ function assertOnlyReads(id: string, { compensate, unknown, undo, once }: AnySte
   if (other === undefined) return;
   throw new AuthoringError(
     `Step '${id}' has reads: true and ${other}, but a step without an effect is neither undone nor run only once. ` +
-      `Leave out ${other}, or leave out reads if the step has an effect.`,
+      'Remove one of the two.',
     { anchor: 'undos' },
   );
 }

@@ -70,14 +70,13 @@ export function specOf(yielded: unknown): CommandSpec | undefined {
     : undefined;
 }
 
-/** Error for a body that yields another value. */
-export function notACommand(yielded: unknown): AuthoringError {
-  return yieldedOther(kindOf(yielded));
-}
-
-function yieldedOther(what: string, cause?: unknown): AuthoringError {
+/**
+ * Error for a body that yields another value.
+ * @param kind - what it yields: see {@link kindOf}
+ */
+export function notACommand(kind: string, cause?: unknown): AuthoringError {
   return new AuthoringError(
-    `The saga yielded ${what}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
+    `The saga yielded ${kind}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
     { anchor: 'bodies', cause },
   );
 }
@@ -86,7 +85,7 @@ function yieldedOther(what: string, cause?: unknown): AuthoringError {
  * What V8 says of `yield*` on a value that cannot be iterated. Of a value in a variable, it says the
  * same as builtins such as `new Set({})`, whose frame ends without a line and a column.
  */
-const notIterated = /^TypeError: (?:yield\* |(?:object|function) is not iter.*\n.*\d\)?\n)/;
+const notIterated = /^TypeError: (?:yield\* |(?:object|function) is not iterable \(.*\n.*\d\)?\n)/;
 
 /**
  * Explains what a body threw, if it was `yield*` on a value that yields nothing, most often a
@@ -94,17 +93,18 @@ const notIterated = /^TypeError: (?:yield\* |(?:object|function) is not iter.*\n
  */
 export function explained(thrown: unknown): unknown {
   return notIterated.test(String(Object(thrown).stack))
-    ? yieldedOther('a value that is no command, such as a promise', thrown)
+    ? notACommand('a value that is no command, such as a promise', thrown)
     : thrown;
 }
 
-/** Kind of a value that is no command, with the likely correction. */
-function kindOf(yielded: unknown): string {
+/** Kind of a value that is yielded or returned by mistake, with the likely correction. */
+export function kindOf(yielded: unknown): string {
   if (yielded === undefined || yielded === null) return String(yielded);
   if (Array.isArray(yielded)) return 'an array (write yield* all([…]) for several commands)';
   if (typeof yielded === 'function') return 'a function (call the helper: yield* helper(…))';
   const { then, next } = yielded as Partial<Promise<unknown> & Generator>;
+  if (specOf(yielded) !== undefined) return 'a command';
   if (typeof then === 'function') return 'a promise';
   if (typeof next === 'function') return 'a generator (write yield* before the helper)';
-  return typeof yielded === 'object' ? 'an object' : `a ${typeof yielded}`;
+  return `a value of type ${typeof yielded}`;
 }

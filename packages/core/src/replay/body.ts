@@ -1,7 +1,7 @@
 import { AuthoringError } from '../values/errors.ts';
 import type { SagaBody, Steps } from '../model/command.ts';
 import { type EffectSpec } from '../effects/effect-of.ts';
-import { specOf } from '../effects/make-command.ts';
+import { kindOf } from '../effects/make-command.ts';
 import { isIterator } from '../values/generators.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import { undoMark } from '../values/path.ts';
@@ -41,16 +41,13 @@ export function startBody(
  * `yield*` is missing.
  */
 export function resultOf(returned: unknown): unknown {
-  const isPromise =
-    typeof (returned as Partial<Promise<unknown>> | null | undefined)?.then === 'function';
-  const what =
-    specOf(returned) !== undefined
-      ? 'a command. Write: return yield* step(…)'
-      : isIterator(returned)
-        ? 'a generator. Write: return yield* helper(…)'
-        : isPromise && "a promise. Write: return yield* step('id', async () => …)";
-  if (what === false) return returned;
-  throw new AuthoringError(`The saga returned ${what}.`, { anchor: 'bodies' });
+  const { then } = Object(returned) as Partial<Promise<unknown>>;
+  // A command has a `then`, too.
+  if (typeof then !== 'function' && !isIterator(returned)) return returned;
+  throw new AuthoringError(
+    `The saga returned ${kindOf(returned)}. Write: return yield* step('id', async () => …), or return yield* helper(…).`,
+    { anchor: 'bodies' },
+  );
 }
 
 /**

@@ -163,19 +163,17 @@ function unasked(command: unknown, path: string): AuthoringError {
   return new AuthoringError(
     `'${path}' did not run, because the saga created ${toCode(question)} before it, but never yielded it: nobody was asked. ` +
       `Create the question where you yield it, yield* ${toCode(question)}, or wrap it: () => ${nameOf(question)}(…). ` +
-      'If it is dropped on purpose, pass it to ignore().',
+      ifDropped,
     { code: 'never_yielded' },
   );
 }
 
 /** Error for a saga whose result does not account for some commands. */
 export function neverYielded(saga: string, lost: readonly string[]): AuthoringError {
-  return new AuthoringError(
-    `${toldOf(saga, lost)} If one is dropped on purpose, such as the other step of a condition, or a default argument ` +
-      'that is not used, pass it to ignore().',
-    { code: 'never_yielded' },
-  );
+  return new AuthoringError(`${toldOf(saga, lost)} ${ifDropped}`, { code: 'never_yielded' });
 }
+
+const ifDropped = 'If one is dropped on purpose, pass it to ignore().';
 
 /** Says that commands did not run, with the code to write. */
 export function toldOf(saga: string, codes: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { noting } from '../values/body-log.ts';
 import { type CommandSpec } from '../effects/effect-of.ts';
-import { explained, notACommand, specOf } from '../effects/make-command.ts';
+import { explained, kindOf, notACommand, specOf } from '../effects/make-command.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { ProgramLimits } from '../model/runtime.ts';
@@ -113,7 +113,7 @@ export class Scheduler {
       const spec = specOf(step.value);
       if (spec === undefined) {
         how = 'throw';
-        value = notACommand(step.value);
+        value = notACommand(kindOf(step.value));
       } else if (this.#host.issue(fiber, spec)) {
         how = this.how;
         value = this.value;

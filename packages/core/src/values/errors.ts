@@ -376,7 +376,7 @@ export class CommandAwaited extends AuthoringError {
   protected static override readonly className: string = 'CommandAwaited';
   constructor() {
     super(
-      "A command was awaited, or returned by the function of a step, and nothing runs it there. Write yield* in the body of the saga: yield* step('id', async () => …).",
+      'A command was awaited, or returned by the function of a step, and nothing runs it there. Write yield* in the body of the saga.',
       { anchor: 'bodies' },
     );
   }

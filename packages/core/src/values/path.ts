@@ -15,8 +15,7 @@ export function assertStepId(id: string): void {
       (typeof id === 'string'
         ? `'${id.slice(0, 80)}' cannot name a step`
         : `The ID of a step is missing: the first argument is of type ${typeof id}`) +
-        `. An ID starts with a letter or '_', continues with letters, digits, '_', '.', ':' or '-', and has at most ` +
-        '64 characters. Values go into `key`.',
+        ". An ID has at most 64 letters, digits, '_', '.', ':' or '-', and starts with a letter or '_'. Values go into `key`.",
       { anchor: 'step-ids' },
     );
   }

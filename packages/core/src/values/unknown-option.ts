@@ -37,13 +37,12 @@ export function didYouMean(name: string | undefined): string {
 export function nearestName(misspelled: string, names: readonly string[]): string | undefined {
   const wanted = stemOf(misspelled);
   let nearest: string | undefined;
-  // Fewer edits than this many are a likely mistake.
-  let least = Math.min(wanted.length, Math.max(3, (wanted.length + 1) / 3));
+  let least = Math.min(Math.max(2, Math.floor(wanted.length / 3)), wanted.length - 1) + 1;
   for (const name of names) {
     const candidate = stemOf(name);
-    const [long, short] =
-      wanted.length > candidate.length ? [wanted, candidate] : [candidate, wanted];
-    const isPart = short.length > 3 && (long.startsWith(short) || long.endsWith(short));
+    const isPart =
+      Math.min(candidate.length, wanted.length) > 3 &&
+      (candidate.includes(wanted) || wanted.includes(candidate));
     const distance = isPart && candidate !== wanted ? 1 : distanceOf(wanted, candidate);
     if (distance < least) [nearest, least] = [name, distance];
   }
@@ -51,7 +50,7 @@ export function nearestName(misspelled: string, names: readonly string[]): strin
 }
 
 function stemOf(name: string): string {
-  return name.toLowerCase().replace(/ms$/, '').replace(/ies$/, 'y');
+  return name.toLowerCase().replace(/(?:ms|y|ies)$/, '');
 }
 
 function distanceOf(one: string, other: string): number {

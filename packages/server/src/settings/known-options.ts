@@ -172,13 +172,12 @@ export function assertKnown(
   if (other === 'context' && (group === '' || group === 'caller'))
     throw optionError(
       `There is no option '${path}context'. Pass what belongs to the process as \`services\` of the host, and return what belongs to ` +
-        'a request from `auth.authenticate`: steps receive both, as `services` and `user`. A queue runs turns without a request.',
+        'a request from `auth.authenticate`: steps receive both, as `services` and `user`.',
       { code: 'unknown_option' },
     );
   if (group === 'auth' && other === 'authenticate')
     throw optionError(
-      'createSagaHost has no `auth.authenticate`: serveSagas authenticates requests. Pass the user of a call as `caller: { user }` to the ' +
-        'methods of the host.',
+      'createSagaHost has no `auth.authenticate`. Pass the user of a call as `caller: { user }` to the methods of the host.',
       { code: 'unknown_option' },
     );
   // A hint must not lead to a consent: `tasks` is no option, and `anonymous.tasks` lets anyone in.

@@ -107,7 +107,7 @@ test('[R2] logs the kind of an authoring error in production, and no message of 
     await host.start(name, {});
   }
   const lines = error.mock.calls.map(([line]) => String(line));
-  expect(lines[0]).toContain('The saga yielded a string');
+  expect(lines[0]).toContain('The saga yielded a value of type string');
   expect(lines[1]).toContain('cycle');
   expect(lines[2]).toContain('step_failed');
   expect(lines.join()).not.toContain('4711');

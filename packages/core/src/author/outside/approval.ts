@@ -184,7 +184,7 @@ export function approvalSteps<S extends Schema, T, B>(
   const people = new Set(tickets.map(({ number }) => number)).size;
   if (link === 'accept' && of > people) {
     throw new AuthoringError(
-      `\`of\` of approval('${id}') is ${of}, but a link counts once, and there ${people === 1 ? 'is 1 recipient' : `are ${people} recipients`}. ` +
+      `\`of\` of approval('${id}') is ${of}, but a link counts once, and the number of recipients is ${people}. ` +
         'List a recipient in `to` for each approval needed, or lower `of`.',
       { anchor: 'approvals-and-webhooks' },
     );
