@@ -204,3 +204,60 @@ it('[E1] a report of a wait does not end the turn at a commit, and a page of a c
   expect(await turnsOf(polled)).toBeGreaterThan(1);
   expect(await turnsOf(() => checkpoint('A page.'))).toBe(0);
 });
+
+describe('a long list whose turn is interrupted', () => {
+  const items = Array.from({ length: 1_000 }, (_, at) => `${at}`);
+
+  /** Sends to all items; a turn has time for ten. The turn with the first ten is interrupted. */
+  async function afterCrash(commitsEach: boolean) {
+    const world = new World();
+    const undone: unknown[] = [];
+    let fails = false;
+    const program = sagaOf(function* () {
+      const send = (): void => {
+        world.time += 100;
+        if (fails) throw new Error('down');
+      };
+      yield* each(
+        items,
+        () =>
+          step('send', send, {
+            unknown: 'compensate',
+            compensate: ({ outcome }) => void undone.push(outcome),
+          }),
+        { key: (item) => item },
+      );
+      return 'sent';
+    });
+    const budget = 1_000;
+    const { state } = suspended(
+      await start(program, {}, world, { budget, replace: { isInterrupted: true, commitsEach } }),
+    );
+    const failing = (): ReturnType<typeof turn> => {
+      fails = true;
+      const replace = { commitsEach, ...continuesAtCommits() };
+      return turn(program, state, {}, world, { replace });
+    };
+    return { entries: engineOf(program).timeline(state), undone, failing };
+  }
+
+  it.each([true, false])(
+    '[E1] notes all steps that wait for a slot in one entry, with commitEach %s',
+    async (commitsEach) => {
+      const { entries } = await afterCrash(commitsEach);
+      expect(entries.filter(({ outcome }) => outcome === 'outcome unknown')).toHaveLength(1);
+      expect(entries.length).toBeLessThan(30);
+    },
+  );
+
+  it.each([true, false])(
+    '[E1] [E3] keeps their outcomes unknown in later turns, with commitEach %s',
+    async (commitsEach) => {
+      const { undone, failing } = await afterCrash(commitsEach);
+      expect((await failing()).status).toBe('failed');
+      // A step that fails now may have been done by the run that died.
+      expect(undone.filter((outcome) => outcome === 'unknown').length).toBeGreaterThan(900);
+      expect(undone.filter((outcome) => outcome === 'done').length).toBeGreaterThan(0);
+    },
+  );
+});

@@ -50,6 +50,9 @@ export const entryTypes = {
   // Follows the entry of a step if the interrupted turn may have executed other steps after that
   // step.
   interrupted: ['L', 'none', 'interrupted', 'outcome unknown'],
+  // The interrupted turn may have executed any of the steps that a list had issued. The fingerprint
+  // is the number of the turn if it may have executed steps after them, too; else 0.
+  suspected: ['Q', 'none', 'interrupted', 'outcome unknown'],
 } as const;
 
 /** Type of a journal entry. */

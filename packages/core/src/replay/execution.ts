@@ -46,7 +46,7 @@ import {
   TurnAborted,
 } from '../values/errors.ts';
 import type { CreatedCommands } from './created-commands.ts';
-import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
+import { Fiber, newTask, suspectListed, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { Scope } from '../values/path.ts';
@@ -185,6 +185,11 @@ export class Execution implements BranchHost, FiberHost {
         if (refused) this.#undo(error);
         else this.endBy(error);
         this.#fibers.drain();
+        continue;
+      }
+      if (this.#journal.type === 'suspected') {
+        suspectListed(this.pending, this.#journal.fingerprint);
+        this.#journal.next();
         continue;
       }
       const task = this.pending.get(this.#journal.path);

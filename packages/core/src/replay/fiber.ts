@@ -4,7 +4,7 @@ import type { Answerer } from '../model/answerer.ts';
 import type { GroupSpec, Command } from '../model/command.ts';
 import type { Route } from '../model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
-import type { Scope } from '../values/path.ts';
+import { undoMark, type Scope } from '../values/path.ts';
 
 /** What a turn, and its token, know of the attempts of a step. Shared by generators and machines. */
 export interface Attempts {
@@ -71,6 +71,25 @@ export function noteAttempts(step: Attempts, value: unknown): void {
     interruptedTurn?: number,
   ];
   step.isEarlier = false;
+}
+
+/** `true` for a step of a list that limits how many run at the same time. */
+export function isListed({ spec, path, fiber, discarded }: Task): boolean {
+  return (
+    spec.kind === 'step' && fiber.limiter !== undefined && !discarded && !path.startsWith(undoMark)
+  );
+}
+
+/**
+ * Gives an unknown outcome to all steps of lists, as the journal notes with one entry.
+ * @param turn - number of the interrupted turn, if it may have executed steps after them; else 0
+ */
+export function suspectListed(pending: ReadonlyMap<string, Task>, turn: number): void {
+  for (const task of pending.values()) {
+    if (!isListed(task)) continue;
+    task.unknown = true;
+    if (turn !== 0) task.interruptedTurn ??= turn;
+  }
 }
 
 export type Resumption = 'next' | 'throw' | 'return';

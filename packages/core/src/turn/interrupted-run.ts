@@ -1,7 +1,8 @@
-import type { Task } from '../replay/fiber.ts';
+import { isListed, suspectListed, type Task } from '../replay/fiber.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { CommittedTurn } from '../model/outcome.ts';
 import type { Runtime, RuntimeTurn } from '../model/runtime.ts';
-import { undoMark } from '../values/path.ts';
+import { pathOfTurn, undoMark } from '../values/path.ts';
 
 /** `true` if an interrupted run of the turn may have executed effects. */
 export function mayHaveRun({ isInterrupted, defersEffects, deadline }: RuntimeTurn): boolean {
@@ -14,6 +15,9 @@ export function runtimeAfter(runtime: Runtime, next: CommittedTurn): Runtime {
   const { turn: number, tokenBytes, deadline } = next;
   return { ...runtime, turn: { ...turn, number, tokenBytes, deadline } };
 }
+
+/** Steps of a list that are noted in one entry, and not in an entry for each. */
+const manySteps = 10;
 
 /**
  * Finds the steps that an interrupted run of the turn may have executed. Such a step starts with an
@@ -94,12 +98,33 @@ export class InterruptedRun {
     if (isKept && !this.#wasKept && !this.#seen.has(task)) this.#behind.add(task);
     this.#seen.add(task);
     if (this.#behind.has(task)) return false;
-    // A step keeps the first turn that was interrupted around it, so another one changes nothing.
-    if (task.unknown && (this.#turn === undefined || task.interruptedTurn !== undefined))
-      return false;
+    if (this.#isSuspected(task)) return false;
     task.unknown = true;
     task.interruptedTurn ??= this.#turn;
     return true;
+  }
+
+  /**
+   * Gives an unknown outcome to the steps of a list, if most of them still wait for a slot. One entry
+   * notes them all: an entry for each would fill the token long before the list has ended.
+   */
+  suspectListed(pending: ReadonlyMap<string, Task>, journal: Journal): void {
+    if (!this.#isUnknown) return;
+    let count = 0;
+    for (const task of pending.values()) if (isListed(task) && !this.#isSuspected(task)) count += 1;
+    if (count < manySteps || !journal.hasRoom(1)) return;
+    const turn = this.#turn ?? 0;
+    journal.add({
+      type: 'suspected',
+      path: pathOfTurn(turn === 0 ? this.#run.number : turn),
+      fingerprint: turn,
+    });
+    suspectListed(pending, turn);
+  }
+
+  /** A step keeps the first turn that was interrupted around it, so another one changes nothing. */
+  #isSuspected({ unknown, interruptedTurn }: Task): boolean {
+    return unknown && (this.#turn === undefined || interruptedTurn !== undefined);
   }
 
   /**

@@ -215,7 +215,7 @@ function isOfUndo({ path }: SkippedEntry): boolean {
 
 function mayHaveHappened(type: EntryType, value: unknown): boolean {
   if (type === 'retry') return Array.isArray(value) && value[2] === true;
-  return isDone(type) || type === 'unknown' || type === 'interrupted';
+  return ['unknown', 'interrupted', 'suspected'].includes(type) || isDone(type);
 }
 
 /** Reads a named undo from the journal: name, arguments, and `null` for a step without a key. */
