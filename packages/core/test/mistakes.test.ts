@@ -745,6 +745,20 @@ describe('a mistake in a saga is reported at its definition or in its first turn
     expect(outcome).toMatchObject({ status: 'failed', error: { cause: { name: 'TypeError' } } });
   });
 
+  it('and leaves a thrown value that cannot be read as it is', async () => {
+    const unreadable: unknown = new Proxy(new Error('hidden'), {
+      get: () => {
+        throw new Error('not for you');
+      },
+    });
+    const outcome = await start(
+      of(function* () {
+        throw unreadable;
+      })(),
+    );
+    expect(outcome.status === 'failed' && outcome.error === unreadable).toBe(true);
+  });
+
   it('in at least a hundred cases', () => {
     expect(mistakes.length).toBeGreaterThanOrEqual(100);
   });

@@ -4,6 +4,7 @@
  * only defines sagas loads no engine.
  */
 import { bodyLog } from '../values/body-log.ts';
+import { readThrown } from '../values/step-error-data.ts';
 import { AuthoringError, CommandAwaited } from '../values/errors.ts';
 import { brand, type AskingCommand, type Command } from '../model/command.ts';
 import type { CommandSpec, EffectSpec } from './effect-of.ts';
@@ -92,7 +93,8 @@ const notIterated = /^TypeError: (?:yield\* |(?:object|function) is not iterable
  * promise. Returns other errors as they are: also the same one of an engine with other words.
  */
 export function explained(thrown: unknown): unknown {
-  return notIterated.test(String(Object(thrown).stack))
+  const stack = readThrown(Object(thrown), 'stack');
+  return typeof stack === 'string' && notIterated.test(stack)
     ? notACommand('a value that is no command, such as a promise', thrown)
     : thrown;
 }

@@ -17,11 +17,11 @@ export function toStepErrorData(thrown: unknown): StepErrorData {
   const isPublic = isForClient(thrown);
   const facts = factsOf(thrown, maxCauses);
   if (typeof thrown !== 'object' || thrown === null) return facts;
-  const data = read(thrown, 'data');
+  const data = readThrown(thrown, 'data');
   return {
     ...facts,
     // The author wrote this message for the client, and bounds it.
-    ...(isPublic ? { message: String(read(thrown, 'message')), public: true } : {}),
+    ...(isPublic ? { message: String(readThrown(thrown, 'message')), public: true } : {}),
     ...present({ data }),
   };
 }
@@ -34,13 +34,13 @@ function factsOf(thrown: unknown, causes: number): ErrorFacts {
       name: 'Error',
       message: textOf(thrown) ?? `a value of type ${typeof thrown} was thrown`,
     };
-  const cause = causes === 0 ? undefined : toCause(read(thrown, 'cause'), causes - 1);
+  const cause = causes === 0 ? undefined : toCause(readThrown(thrown, 'cause'), causes - 1);
   return {
-    name: textOf(read(thrown, 'name')) ?? 'Error',
-    message: textOf(read(thrown, 'message')) ?? '',
+    name: textOf(readThrown(thrown, 'name')) ?? 'Error',
+    message: textOf(readThrown(thrown, 'message')) ?? '',
     ...present({
-      code: scalarOf(read(thrown, 'code')),
-      status: scalarOf(read(thrown, 'status')),
+      code: scalarOf(readThrown(thrown, 'code')),
+      status: scalarOf(readThrown(thrown, 'status')),
       cause,
     }),
   };
@@ -53,7 +53,8 @@ function toCause(thrown: unknown, causes: number): unknown {
   return Object.assign(new Error(message, cause === undefined ? {} : { cause }), facts);
 }
 
-function read(thrown: object, key: string): unknown {
+/** Reads a member of a thrown object, whose getters and proxies may throw. */
+export function readThrown(thrown: object, key: string): unknown {
   try {
     return Reflect.get(thrown, key);
   } catch {
