@@ -83,9 +83,10 @@ export interface HostHooks {
    */
   readonly onError?: (error: unknown) => void;
   /**
-   * Called with advice: a token grows large, keys are ephemeral, `limits.lease` is too short, a
-   * step exceeds `limits.turnBudget`, a client refuses faster than any person. Outside of production, also for a command without `yield*`,
-   * a changed question, and a turn that differs when replayed. Default: `console.warn`.
+   * Called with advice: a token grows large, keys are ephemeral, a step exceeds
+   * `limits.turnBudget`, a client refuses faster than any person. Outside of production, also for a
+   * command without `yield*`, a changed question, and a turn that differs when replayed. Default:
+   * `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }

@@ -36,9 +36,8 @@ export interface HostLimits {
   readonly maxHold: Duration;
   /**
    * Time after which a repeated request may take over a turn whose process has died or stands
-   * still. The host warns if it is less than `turnBudget`. A process that lives renews its lease
-   * every third of this time. Keep the sum of `lease` and `turnBudget` below the 60 s after which
-   * clients of the SDK give up. @default '30s'
+   * still. A process that lives renews its lease every third of this time. Keep the sum of `lease`
+   * and `turnBudget` below the 60 s after which clients of the SDK give up. @default '30s'
    */
   readonly lease: Duration;
   /**

@@ -166,7 +166,6 @@ export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services
   const isTrial = develops || environment === 'test';
   const log = consoleLog({ development: develops, advises, clock });
   const limits = resolveHostLimits(options.limits);
-  const { turnBudget, lease: leaseMs } = limits;
   const { hooks: own = {} } = options;
   const hooks = guardedHooks(own, log, limits.hookTimeout);
   const warn = hooks.onWarning;
@@ -186,12 +185,6 @@ export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services
   if (store?.remembersSince?.(clock()) !== undefined && !isTrial) {
     warn(
       "After a restart, the store refuses older tokens: share a store, or set memoryStore({ olderTokens: 'accept' }).",
-    );
-  }
-  if (store !== undefined && leaseMs < turnBudget) {
-    warn(
-      `limits.lease (${leaseMs} ms) is less than limits.turnBudget (${turnBudget} ms): a repeated request could run the ` +
-        'steps of a request that is still running. Raise limits.lease.',
     );
   }
   for (const program of advises ? registry.current : []) {
@@ -235,7 +228,7 @@ export function toHostParts(options: SagaHostOptions): Omit<HostParts, 'services
     timing: {
       clock,
       sleep: testing.sleep ?? sleep,
-      leaseMs,
+      leaseMs: limits.lease,
       isSimulated: testing.clock !== undefined,
     },
     stepRetry: toStepRetry(options),

@@ -201,14 +201,6 @@ describe('a host warns', () => {
     return told.warnings;
   };
 
-  test('[T13] of a lease that can expire while its request still runs', () => {
-    const store = memoryStore({ olderTokens: 'accept' });
-    expect(warningsOf({ store, limits: { lease: 25_000 } })).toEqual([]);
-    const said = [expect.stringContaining('Raise limits.lease.')];
-    expect(warningsOf({ store, limits: { lease: 24_999 } })).toEqual(said);
-    expect(warningsOf({ store, limits: { turnBudget: 60_001 } })).toEqual(said);
-  });
-
   test.each([
     ['tokenTtl', 604_800],
     ['maxLifetime', 3_600],
