@@ -321,6 +321,29 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.close();
   });
 
+  it('opens a token of the page and a pasted one with the key of the server', async () => {
+    const page = await open();
+    await startRefund(page, 'T1');
+    await page.locator('.token summary').filter({ hasText: 'Token 1' }).click();
+    const lens = page.locator('.token .lens');
+    await lens.filter({ hasText: 'refund version 1' }).waitFor();
+    await lens.getByRole('list', { name: 'Journal' }).getByText('input').waitFor();
+    const token = (await lens.locator('.raw code').allTextContents()).join('.');
+    await page.locator('summary').filter({ hasText: 'Open a token' }).click();
+    const field = page.getByLabel('Token of any client');
+    const send = page.getByRole('button', { name: 'Open the token' });
+    await field.fill(token);
+    await send.click();
+    const pasted = page.locator('.start .lens');
+    await pasted.filter({ hasText: 'refund version 1' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await field.fill(token.slice(0, -9));
+    await send.click();
+    await page.locator('.start .failure').filter({ hasText: 'does not open' }).waitFor();
+    expect(errors.splice(0)).toEqual([expect.stringContaining('422')]);
+    await page.close();
+  });
+
   it('resumes its calls after a reload of the page', async () => {
     const page = await open();
     await startRefund(page, 'R1');

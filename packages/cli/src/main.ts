@@ -3,6 +3,7 @@ import { didYouMean, nearestName, textForPeople } from '@mcp-saga/core/shared';
 import { commandIn, commands, commonOptions } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
+import { whyNotOpened } from './input/inspecting-host.ts';
 import { ownVersion } from './input/own-package.ts';
 import type { TerminalLooks } from './terminal-text.ts';
 import { usage, usageOf } from './usage.ts';
@@ -163,11 +164,6 @@ function parsed(command: Command, args: readonly string[]): Given {
   }
 }
 
-const hints: Partial<Readonly<Record<string, string>>> = {
-  unknown_key: 'None of the keys has its ID: check SAGA_KEYS.',
-  undecryptable: 'Check the keys, the audience, and that the token is complete.',
-};
-
 async function described(
   error: unknown,
 ): Promise<Pick<CliError, 'message' | 'exitCode'> & { readonly code: string }> {
@@ -181,11 +177,9 @@ async function described(
   const message = thrown.replace(/^tools\/callSaga failed: (.*) \(-32602\)$/s, '$1');
   // The classes may be of another copy. The message never quotes a key.
   const problem = message.replace(/node -p "[^"]*"/, 'mcp-saga keys new');
-  const { [reason]: hint = 'Check that the token is complete.' } = hints;
   if (name === 'SealError' && code === 'keys')
     return new CliError('no_keys', `The keys cannot be used: ${problem}`);
-  if (name === 'TokenRefused')
-    return new CliError('token_refused', `The token does not open (${reason}). ${hint}`);
+  if (name === 'TokenRefused') return new CliError('token_refused', whyNotOpened(reason));
   if (/^(?:ERR_)?MODULE_NOT_FOUND$/.test(code)) return new CliError('no_file', message);
   if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
   // Only a command that calls a server has loaded these packages.

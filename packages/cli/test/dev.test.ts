@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSaga, type ClientTurn } from '@mcp-saga/client';
+import { checkpoint, createSagaHost, generateKey, saga } from '@mcp-saga/server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { StudioState } from '../src/studio.ts';
@@ -80,6 +81,11 @@ export const refund = saga({ name: 'refund', version: '1', reuse: 'ok' }, functi
   return yield* step('pay-back', () => code);
 });
 `;
+
+const elsewhere = saga({ name: 'elsewhere', version: '1', reuse: 'ok' }, function* () {
+  yield* checkpoint();
+  return 'done';
+});
 
 const endless = "console.log('loading'); for (;;);";
 
@@ -186,6 +192,42 @@ export const server = serveSagas({ name: 'shop', version: '1', sagas: [refund], 
     ];
     expect(await clients('--url', url)).toEqual(seen);
     expect(await clients('--studio', new URL('/studio', url).href)).toEqual(seen);
+  });
+
+  it('opens a token in the studio with the keys of the server, and shows no key and no value', async () => {
+    const folder = newProject({
+      'sagas.ts': refund,
+      'code.ts': "export const code = 'done';",
+      '.env': `SAGA_KEYS=${keys}\n`,
+    });
+    const { url } = await startDev(join(folder, 'sagas.ts'), '--env-file', join(folder, '.env'));
+    const client = await connect(url);
+    const begun = suspended(await startSaga(client, { name: 'refund' }));
+    const { sagaToken: token } = begun.toJSON();
+    await client.close();
+    const inspected = async (body: string): Promise<{ status: number; text: string }> => {
+      const response = await fetch(new URL('/studio/inspect', url), { method: 'POST', body });
+      return { status: response.status, text: await response.text() };
+    };
+    const { status, text } = await inspected(`${token}\n`);
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      keyId: 'k1',
+      tokenBytes: token.length,
+      claims: { saga: { name: 'refund' }, turn: 1 },
+      timeline: [{ kind: 'input', outcome: 'parsed' }],
+    });
+    expect(text).not.toContain(keys.slice(3));
+    const foreign = await createSagaHost({
+      sagas: [elsewhere],
+      keys: generateKey('k2'),
+      name: 'sagas.ts',
+    }).start('elsewhere', {});
+    expect(foreign.status === 'suspended' && (await inspected(foreign.token))).toMatchObject({
+      status: 422,
+      text: expect.stringContaining('unknown_key'),
+    });
+    expect(await inspected(token.slice(0, -9))).toMatchObject({ status: 422 });
   });
 
   it('serves an exported host, and keeps its key and its answer pages over a reload', async () => {
@@ -360,11 +402,11 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
   });
 
   it('keeps serving after a promise that nobody handles', async () => {
-    const saga =
+    const source =
       "import { saga } from '@mcp-saga/server';\nexport const a = saga({ name: 'a', version: '1' }, function* () {});\n";
-    const folder = newProject({ 'a.ts': saga });
+    const folder = newProject({ 'a.ts': source });
     const { dev, url } = await startDev(join(folder, 'a.ts'));
-    writeFileSync(join(folder, 'a.ts'), `${saga}void Promise.reject(new Error('db down'));`);
+    writeFileSync(join(folder, 'a.ts'), `${source}void Promise.reject(new Error('db down'));`);
     await dev.printed(/db down/);
     expect((await fetch(new URL('/studio/state', url))).status).toBe(200);
   });

@@ -9,6 +9,7 @@ import {
   type SagaTurn,
   type StepAnswer,
 } from '@mcp-saga/server';
+import { TokenRefused } from '@mcp-saga/seal';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { describe, expect, it, vi } from 'vitest';
@@ -275,7 +276,8 @@ describe.each([
 });
 
 describe('the studio of mcp-saga dev', () => {
-  const served = { path: '/mcp', programs: [], scripts: [], files: new Set<string>() };
+  const inspect = vi.fn(async () => ({}) as Awaited<ReturnType<SagaHost['inspect']>>);
+  const served = { path: '/mcp', inspect, programs: [], scripts: [], files: new Set<string>() };
 
   /** Serves `order` with all values, and returns the turns of a saga. */
   function developed(): {
@@ -406,6 +408,34 @@ describe('the studio of mcp-saga dev', () => {
 
   it.each([
     [{ origin: 'https://evil.example' }, 'POST', 403],
+    [{ origin: 'http://localhost:8080' }, 'POST', 403],
+    [{ origin: 'null' }, 'POST', 403],
+    [{ host: 'evil.example:3000' }, 'POST', 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 'POST', 403],
+    [{ 'sec-fetch-site': 'same-site' }, 'POST', 403],
+    [{}, 'GET', 405],
+  ])('opens no token for a request with %j by %s', async (headers, method, status) => {
+    inspect.mockClear();
+    expect(await ask(headers, 'inspect', method)).toBe(status);
+    expect(inspect).not.toHaveBeenCalled();
+  });
+
+  it('says why a token does not open, and leaves other errors to the log', async () => {
+    const post = (body: string): Promise<Response> =>
+      new DevStudio().answer(
+        new Request('http://127.0.0.1:3000/studio/inspect', { method: 'POST', body }),
+        served,
+      ) as Promise<Response>;
+    inspect.mockRejectedValueOnce(new TokenRefused('unknown_key'));
+    const refused = await post('a.b.c.d.e');
+    expect(refused.status).toBe(422);
+    expect(await refused.text()).toContain('does not open (unknown_key)');
+    inspect.mockRejectedValueOnce(new Error('no key for Ada'));
+    await expect(post('a.b.c.d.e')).rejects.toThrow('no key for Ada');
+  });
+
+  it.each([
+    [{ origin: 'https://evil.example' }, 'POST', 403],
     [{ host: 'evil.example:3000' }, 'POST', 403],
     [{}, 'GET', 405],
   ])(
@@ -425,6 +455,7 @@ describe('the studio of mcp-saga dev', () => {
     ['live.js', 'GET', {}],
     ['none.js', 'GET', {}],
     ['elsewhere', 'GET', {}],
+    ['inspect', 'POST', {}],
     ['state', 'DELETE', {}],
     ['sources', 'GET', { origin: 'https://evil.example' }],
     ['sources', 'GET', { host: 'evil.example:3000' }],

@@ -2,12 +2,12 @@ import { text } from 'node:stream/consumers';
 import { historyOf, receiptsIn } from '@mcp-saga/core/program';
 import { createKeyRing, createSealer, fromBase64Url } from '@mcp-saga/seal';
 import type { Claims } from '@mcp-saga/seal';
-import type * as Server from '@mcp-saga/server';
-import type { Json, SagaHost, SagaHostOptions, SagaInspection } from '@mcp-saga/server';
+import type { Json, SagaHost, SagaInspection } from '@mcp-saga/server';
 import { partsOf, toSealedSaga } from '@mcp-saga/server/internal';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
+import { inspectingHost } from '../input/inspecting-host.ts';
 import { loadHosts, type GivenOptions } from '../input/load-sagas.ts';
 import { findKeys, keyOptions, readKeys } from '../input/read-keys.ts';
 
@@ -77,13 +77,10 @@ export const inspect: Command = defineCommand({
 
 /** Returns the exported host of a module, or a host like that of its exported server. */
 async function hostIn(file: string, found: string | undefined): Promise<SagaHost> {
-  const { exported, hosts, importFor } = await loadHosts(file);
-  for (const host of exported.values()) if ('inspect' in host) return host as SagaHost;
-  const { name, audience, keys = found, ...given } = hosts[0] as GivenOptions;
-  const { sagas, store, limits, testing } = given;
-  const { createSagaHost } = await importFor<typeof Server>('@mcp-saga/server');
-  const own = { name, audience, keys: typeof keys === 'function' ? keys(process.env) : keys };
-  return createSagaHost({ ...own, sagas, store, limits, testing } as SagaHostOptions);
+  const module = await loadHosts(file);
+  for (const host of module.exported.values()) if ('inspect' in host) return host as SagaHost;
+  const { keys = found, ...given } = module.hosts[0] as GivenOptions;
+  return await inspectingHost(module, { ...given, keys });
 }
 
 /** Reads the header of a token, which needs no key. Throws `usage` if the text is no token. */

@@ -1,5 +1,5 @@
 import { present } from '@mcp-saga/core/program';
-import { memoryQueue } from '@mcp-saga/server';
+import { memoryQueue, type SagaInspection } from '@mcp-saga/server';
 import { hostCheck } from '@mcp-saga/server/internal';
 import type { SagaQueue } from '@mcp-saga/server/stores';
 import {
@@ -11,6 +11,7 @@ import {
 } from '../studio/answer-studio.ts';
 import type { SeenClient } from '../studio/seen-turns.ts';
 import { TurnFeed } from '../studio/turn-feed.ts';
+import { whyNotOpened } from '../input/inspecting-host.ts';
 import { DevPlayground, type PlayedModule } from './dev-playground.ts';
 
 const path = '/studio';
@@ -18,6 +19,14 @@ const path = '/studio';
 const requestHeader = 'x-studio-request';
 
 const whyForeignHost = hostCheck(['localhost', '127.0.0.1', '[::1]']);
+
+/** What the studio shows of a module. */
+export interface ShownModule extends PlayedModule {
+  /** Path of the MCP endpoint. */
+  readonly path: string;
+  /** Opens a token with the keys of the server. Throws TokenRefused. */
+  readonly inspect: (token: string) => Promise<SagaInspection>;
+}
 
 /** Studio of `mcp-saga dev`: the turns of all clients, and a page that is a client itself. */
 export class DevStudio {
@@ -51,10 +60,7 @@ export class DevStudio {
    * Answers a request for the pages; undefined for other paths. Refuses other pages, also after DNS
    * rebinding.
    */
-  answer(
-    request: Request,
-    module: PlayedModule & { readonly path: string },
-  ): Promise<Response> | undefined {
+  answer(request: Request, module: ShownModule): Promise<Response> | undefined {
     const { pathname } = new URL(request.url);
     // Whoever opens the bare address looks for a page. An MCP endpoint may have that path, too.
     const isFront = pathname === '/' && request.method === 'GET' && module.path !== '/';
@@ -63,10 +69,7 @@ export class DevStudio {
   }
 
   /** Each response gets the headers of the studio: sources are as private as turns. */
-  async #answer(
-    request: Request,
-    module: PlayedModule & { readonly path: string },
-  ): Promise<Response> {
+  async #answer(request: Request, module: ShownModule): Promise<Response> {
     const { pathname, origin, searchParams } = new URL(request.url);
     const why = whyForeignHost(request, undefined);
     if (why !== undefined) return refusal(403, why);
@@ -85,6 +88,10 @@ export class DevStudio {
         return request.method === 'POST'
           ? await this.playground.ask(request, module, version)
           : refusal(405, 'Send a request to the engine with POST.', { allow: 'POST' });
+      case 'inspect':
+        return request.method === 'POST'
+          ? await inspected(request, module)
+          : refusal(405, 'Send the token with POST.', { allow: 'POST' });
     }
     return await answerStudio(request, (sagaId) => ({
       ...this.feed.state(sagaId),
@@ -93,6 +100,22 @@ export class DevStudio {
       problem: this.#problem,
       clients: [...this.clients.values()],
     }));
+  }
+}
+
+/**
+ * Opens the token in the body of a request. A token in a URL would reach histories and logs. The
+ * response has no key, and no values but the receipts of decisions.
+ */
+async function inspected(request: Request, { inspect }: ShownModule): Promise<Response> {
+  const token = (await request.text()).trim();
+  try {
+    return Response.json(await inspect(token));
+  } catch (error) {
+    const { name, reason = '' } = Object(error) as { name?: string; reason?: string };
+    // Any other error belongs in the log.
+    if (name !== 'TokenRefused') throw error;
+    return refusal(422, whyNotOpened(reason));
   }
 }
 

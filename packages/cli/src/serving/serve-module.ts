@@ -1,11 +1,12 @@
 import { basename } from 'node:path';
+import type { SagaHost, SagaInspection } from '@mcp-saga/server';
 import type * as Serve from '@mcp-saga/server/serve';
 import type { SagaQueue, SagaStore } from '@mcp-saga/server/stores';
+import { inspectingHost } from '../input/inspecting-host.ts';
 import { assertSdk } from '../input/load-module.ts';
 import { loadSagas, type GivenOptions } from '../input/load-sagas.ts';
 import { isScript } from '../input/module-exports.ts';
-import type { PlayedModule } from './dev-playground.ts';
-import type { DevStudio } from './dev-studio.ts';
+import type { DevStudio, ShownModule } from './dev-studio.ts';
 import { withTurnLog, type Say } from './turn-log.ts';
 import { withValues } from './with-values.ts';
 
@@ -22,8 +23,7 @@ export interface DevWorld {
 }
 
 /** Server for the newest code of a module, and the path of its MCP endpoint. */
-export type ServedModule = Omit<PlayedModule, 'files'> &
-  Readonly<{ server: Serve.SagaServer; path: string }>;
+export type ServedModule = Omit<ShownModule, 'files'> & Readonly<{ server: Serve.SagaServer }>;
 
 /**
  * Serves a module: an exported server or host with its options, or exported sagas with defaults.
@@ -34,7 +34,8 @@ export async function serveModule(
   onImport: (url: string) => void,
   { keys, store, queue, url, say, studio }: DevWorld,
 ): Promise<ServedModule> {
-  const { loaded, importFor, hosts, sagas } = await loadSagas(file, onImport);
+  const module = await loadSagas(file, onImport);
+  const { loaded, importFor, hosts, sagas } = module;
   assertSdk(file);
   const { serveSagas } = await importFor<typeof Serve>('@mcp-saga/server/serve');
   const options: Partial<GivenOptions> = hosts[0] ?? { answerers: { model: 'accept' } };
@@ -50,15 +51,19 @@ export async function serveModule(
     options.queue === undefined &&
     options.store === undefined &&
     served.some(({ reuse }) => reuse !== 'ok');
-  const server = serveSagas({
+  // A token opens by these, in the server and in the lens of the studio.
+  const opening = {
     name: basename(file),
-    version: 'dev',
     ...options,
-    sagas: served.map((saga) => withValues(saga, studio.feed)),
     store: options.store ?? store,
-    ...(needsQueue && { queue }),
     // An ephemeral key would end with the code that made it.
     keys: options.keys === 'ephemeral' ? keys : (options.keys ?? keys),
+  } as const;
+  const server = serveSagas({
+    version: 'dev',
+    ...opening,
+    sagas: served.map((saga) => withValues(saga, studio.feed)),
+    ...(needsQueue && { queue }),
     // A host has no `authenticate`: its users come from another transport.
     auth: auth?.authenticate === undefined ? { ...auth, principal: undefined } : auth,
     // Only this machine reaches the server.
@@ -79,5 +84,10 @@ export async function serveModule(
     telemetry: studio.feed.telemetry(telemetry),
   } as object as Serve.ServeSagasOptions);
   const scripts = Object.keys(loaded).filter((name) => isScript(loaded[name]));
-  return { server, path: http?.path ?? '/mcp', programs: sagas, scripts };
+  let lens: Promise<SagaHost> | undefined;
+  const inspect = async (token: string): Promise<SagaInspection> => {
+    lens ??= inspectingHost(module, { ...opening, sagas });
+    return await (await lens).inspect(token);
+  };
+  return { server, path: http?.path ?? '/mcp', inspect, programs: sagas, scripts };
 }

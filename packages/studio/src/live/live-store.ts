@@ -1,4 +1,5 @@
 import { effect, signal, type Signal, computed, type ReadonlySignal } from '@preact/signals';
+import type { SagaInspection } from '@mcp-saga/server';
 import type { StudioState } from 'mcp-saga/studio';
 import type { Sources } from '../model/session.ts';
 import { scrollToRun, watchFocus } from '../parts/controls.tsx';
@@ -112,6 +113,16 @@ export class LiveStore {
 
   async cancel(from: Sent): Promise<void> {
     await this.#use(from, 'tools/cancelSaga', { reason: 'cancelled in the studio' });
+  }
+
+  /** Opens a token with the key of the server. Returns a sentence if it does not open. */
+  async inspect(token: string): Promise<SagaInspection | string> {
+    try {
+      const response = await fetch('inspect', { method: 'POST', body: token });
+      return response.ok ? ((await response.json()) as SagaInspection) : await response.text();
+    } catch {
+      return unreachable;
+    }
   }
 
   async #use(

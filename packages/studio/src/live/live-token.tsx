@@ -4,8 +4,10 @@ import type { LiveToken } from './lanes.ts';
 import type { LiveStore } from './live-store.ts';
 import { methodsOf, toCompletedStep } from './mcp-client.ts';
 import { durationOf } from '@mcp-saga/testing/internal';
-import { Button, CopyButton, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
+import { Button, CopyButton, Fold, Refusal, TokenTitle } from '../parts/controls.tsx';
 import { QuestionForm } from '../parts/question-form.tsx';
+import { TokenSize } from '../parts/token-facts.tsx';
+import { OpenedToken } from './opened-token.tsx';
 
 type LiveTokenProps = { readonly store: LiveStore; readonly token: LiveToken };
 
@@ -15,21 +17,26 @@ export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
   return (
     <div class="token">
       <Fold summary={<TokenTitle number={turn} bytes={tokenBytes} />}>
-        <div class="lens">
-          <dl>
-            <dt>Size</dt>
-            <dd>
-              <meter min={0} max={limitBytes} value={tokenBytes} aria-label="Size of the token" />{' '}
-              {tokenBytes} of {limitBytes} bytes
-            </dd>
-            <dt>Expires</dt>
-            <dd>
-              {new Date(expiresAt).toLocaleString()},{' '}
-              {durationOf(Math.round((expiresAt - startedAt) / 1_000) * 1_000)} after the turn
-            </dd>
-          </dl>
-          {sagaToken !== undefined && <CopyButton label="Copy token" text={() => sagaToken} />}
-        </div>
+        {sagaToken === undefined ? (
+          <div class="lens">
+            <dl>
+              <TokenSize bytes={tokenBytes} />
+              <dt>Expires</dt>
+              <dd>
+                {new Date(expiresAt).toLocaleString()},{' '}
+                {durationOf(Math.round((expiresAt - startedAt) / 1_000) * 1_000)} after the turn
+              </dd>
+            </dl>
+            {store.state.value?.mcp !== undefined && (
+              <p>Only its client has this token. To look inside, paste it in “Open a token”.</p>
+            )}
+          </div>
+        ) : (
+          <>
+            <OpenedToken store={store} token={sagaToken} />
+            <CopyButton label="Copy token" text={() => sagaToken} />
+          </>
+        )}
       </Fold>
       {sagaToken !== undefined && !token.isNewest && (
         <Fold summary={`Go back to token ${turn}`}>

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { LiveStore } from './live-store.ts';
 import type { Tool } from './mcp-client.ts';
+import { TokenLens } from './opened-token.tsx';
 
 export function StartPanel({ store }: { readonly store: LiveStore }): JSX.Element {
   const { value: tools } = store.tools;
@@ -30,6 +31,7 @@ export function StartPanel({ store }: { readonly store: LiveStore }): JSX.Elemen
           />
         </label>
       </details>
+      <TokenLens store={store} />
     </section>
   );
 }

@@ -3,9 +3,10 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Answer } from '../model/session.ts';
 import type { LensView, TokenView } from '../model/view.ts';
-import { Button, Failure, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
+import { Button, Failure, Fold, Refusal, TokenTitle } from '../parts/controls.tsx';
 import { durationOf } from '@mcp-saga/testing/internal';
 import { QuestionForm } from '../parts/question-form.tsx';
+import { RawToken, TokenContents, TokenSize } from '../parts/token-facts.tsx';
 import type { Store } from './store.ts';
 
 /** `number`: of the token in its lane, from 0. */
@@ -55,8 +56,6 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
   );
 }
 
-const pieces = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
-
 function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {
   const lens = useSignal<LensView>();
   // A newer run drops a request for the lens of the run before it, but not the wish of the person.
@@ -70,45 +69,13 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
   const { token, keyId, ttlMs, parts, timeline, refusal } = lens.value;
   return (
     <div class="lens">
-      <h4>The client sees</h4>
-      <ul class="raw">
-        {token.split('.').map((text, at) => (
-          <li key={at} class={pieces[at]} hidden={text === ''}>
-            <b>{pieces[at]}</b> {text.length} bytes <code>{text}</code>
-          </li>
-        ))}
-      </ul>
-      <p>
-        Everything but the ID of the key, <code>{keyId}</code>, is encrypted, with AES-256-GCM.
-      </p>
+      <RawToken token={token} keyId={keyId} />
       <h4>The operator knows</h4>
       <dl>
-        <dt>Size</dt>
-        <dd>
-          <meter min={0} max={limitBytes} value={token.length} aria-label="Size of the token" />{' '}
-          {token.length} of {limitBytes} bytes
-        </dd>
+        <TokenSize bytes={token.length} />
         <dt>Expires</dt>
         <dd>{durationOf(ttlMs)} after it was sealed</dd>
-        <dt>Parts</dt>
-        <dd>
-          {parts.map(({ part, bytes, stored }) => (
-            <p key={part}>
-              <b>{part}</b> {bytes} bytes{stored < bytes && `, compressed to ${stored}`}
-            </p>
-          ))}
-        </dd>
-        <dt>Journal</dt>
-        <dd>
-          {timeline.length === 0 && 'empty'}
-          <ul class="journal" tabIndex={0} aria-label="Journal">
-            {timeline.map(({ path, kind, outcome, bytes }, at) => (
-              <li key={at}>
-                <b>{path}</b> {kind} {outcome}, {bytes} bytes
-              </li>
-            ))}
-          </ul>
-        </dd>
+        <TokenContents parts={parts} timeline={timeline} />
       </dl>
       <Button onClick={() => void (isChanged.value = true)}>Change one character</Button>
       {refusal !== undefined && <Refusal {...refusal} />}
