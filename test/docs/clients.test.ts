@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { clientSnippets } from 'mcp-saga/internal';
 import { hosts } from '../hosts/hosts.ts';
 import { read } from './markdown.ts';
 
@@ -32,6 +33,26 @@ it.each([
     expect(asInDriver(orders).filter((member) => !text.includes(member))).toEqual([]);
   },
 );
+
+const snippets = clientSnippets({ name: 'orders', url, program: '/home/ada/orders/server.ts' });
+
+it.each(snippets)(
+  'the page on clients shows the configuration of $client that `mcp-saga dev` prints',
+  ({ client, file, text, isTried }) => {
+    const [tried = '', untried = ''] = page.split('## Claude Desktop, VS Code, and Cursor');
+    const part = isTried ? tried : untried;
+    const [, fenced = ''] = part.slice(part.indexOf(file)).split(/^```\w*$/m);
+    expect(part).toContain(client);
+    expect(part).toContain(file);
+    expect(fenced.trim()).toBe(text);
+  },
+);
+
+it('mcp-saga dev lists the clients of the page, each host that `pnpm hosts` drives among them', () => {
+  const tried = snippets.filter(({ isTried }) => isTried).map(({ client }) => client);
+  const driven = hosts.map(({ title }) => title.replace(/ app-server.*$/, ''));
+  expect(new Set(tried)).toEqual(new Set(driven));
+});
 
 it('the page on clients shows the lines of Codex that its driver writes', () => {
   const lines = snippet('codex.toml').replace('orders', 'sagas').replace(url, '${serverUrl}');

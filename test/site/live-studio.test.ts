@@ -321,6 +321,24 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.close();
   });
 
+  it('shows the configuration of each client for its server, to copy', async () => {
+    await browser.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+    const page = await open();
+    await page.locator('summary').filter({ hasText: 'Connect a client' }).click();
+    await page.getByLabel('Configuration of Claude Code').getByText(`"${origin}/mcp"`).waitFor();
+    await page.getByLabel('Client', { exact: true }).selectOption('Codex');
+    const shown = await page.getByLabel('Configuration of Codex').textContent();
+    expect(shown).toContain(`url = "${origin}/mcp"`);
+    await page.getByRole('button', { name: 'Copy the configuration' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shown);
+    await page.getByLabel('Client', { exact: true }).selectOption('Cursor (not tried)');
+    await page.getByText('From the documentation of Cursor.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await browser.clearPermissions();
+    await page.close();
+  });
+
   it('opens a token of the page and a pasted one with the key of the server', async () => {
     const page = await open();
     await startRefund(page, 'T1');

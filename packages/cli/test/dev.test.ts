@@ -9,6 +9,7 @@ import { startSaga, type ClientTurn } from '@mcp-saga/client';
 import { checkpoint, createSagaHost, generateKey, saga } from '@mcp-saga/server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { clientSnippets } from '../src/studio/client-snippets.ts';
 import type { StudioState } from '../src/studio.ts';
 import { bundlePackages } from '../../../test/support/bundle-for-node.ts';
 import { isRunning, root, start, type Command } from '../../../test/support/command.ts';
@@ -133,6 +134,8 @@ describe('mcp-saga dev', () => {
     const done = 'TIME  refund ID  turn 2  completed  confirm answered, pay-back succeeded  N ms';
     expect(normalized(dev.output).replaceAll(folder, '').trim().split('\n')).toEqual([
       'SAGA_KEYS is not set: tokens end with this process.',
+      'Claude Code, in .mcp.json: {"mcpServers":{"sagas":{"type":"http","url":"http://HOST/mcp"}}}',
+      'Other clients: --clients, or the studio.',
       'TIME  serving refund at http://HOST/mcp and the studio at http://HOST/studio/',
       'TIME  client tester 1, MCP 2026-07-28: elicitation.form',
       asked,
@@ -502,6 +505,23 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     await started.printed(printed);
     process.kill(started.pid, 'SIGINT');
     expect(await started.ended).toMatchObject({ signal: 'SIGINT' });
+  });
+
+  it('prints the configuration of each client on request, and none for programs', async () => {
+    vi.stubEnv('SAGA_KEYS', keys);
+    const notes = async (...args: readonly string[]): Promise<string> => {
+      const options = { signal: AbortSignal.abort(), environment: { SAGA_KEYS: keys } };
+      const file = fixture('sagas.ts');
+      return (await run(['dev', file, '--port', '0', ...args], options)).errors;
+    };
+    expect(await notes('--clients', '--json')).toBe('');
+    const all = await notes('--clients');
+    const [, url = ''] = /"url": "([^"]+)"/.exec(all) ?? [];
+    for (const { client, text } of clientSnippets({ name: 'shop', url })) {
+      expect(all).toContain(`${client}, in `);
+      expect(all).toContain(text);
+    }
+    vi.unstubAllEnvs();
   });
 
   it('serves at PORT of its environment or of --env-file, unless --port is given', async () => {

@@ -277,7 +277,14 @@ describe.each([
 
 describe('the studio of mcp-saga dev', () => {
   const inspect = vi.fn(async () => ({}) as Awaited<ReturnType<SagaHost['inspect']>>);
-  const served = { path: '/mcp', inspect, programs: [], scripts: [], files: new Set<string>() };
+  const served = {
+    name: 'shop',
+    path: '/mcp',
+    inspect,
+    programs: [],
+    scripts: [],
+    files: new Set<string>(),
+  };
 
   /** Serves `order` with all values, and returns the turns of a saga. */
   function developed(): {

@@ -41,6 +41,7 @@ beforeAll(() => {
     },
   );
   vi.stubGlobal('document', tinyDocument);
+  vi.stubGlobal('location', { href: 'http://127.0.0.1:3000/studio/' });
   // At once, without frames.
   options.debounceRendering = (draw) => draw();
   options.requestAnimationFrame = (run) => run();

@@ -8,6 +8,11 @@ import { DevStudio } from '../serving/dev-studio.ts';
 import { liveModule } from '../serving/live-module.ts';
 import { seenClients } from '../serving/seen-clients.ts';
 import { sayError, type Say } from '../serving/turn-log.ts';
+import {
+  clientSnippets,
+  type ClientSnippet,
+  type SnippetFacts,
+} from '../studio/client-snippets.ts';
 import { secured } from '../studio/answer-studio.ts';
 
 export const dev: Command = defineCommand({
@@ -18,6 +23,7 @@ export const dev: Command = defineCommand({
       value: 'PORT',
       help: 'port of the server (default: $PORT, or the first free one from 3000)',
     },
+    clients: { help: 'prints the configuration of each client for this server' },
     ...keyOptions,
   },
   example: 'mcp-saga dev sagas.ts',
@@ -41,7 +47,9 @@ export const dev: Command = defineCommand({
     const onThrown = (error: unknown): void => sayError(say, error);
     process.on('unhandledRejection', onThrown).on('uncaughtException', onThrown);
     try {
-      await serveUntilInterrupted(file, { keys, hasOwnKeys: ownKeys !== undefined, port, say, io });
+      const advise = json ? () => [] : values.clients === true ? allClients : oneClient;
+      const hasOwnKeys = ownKeys !== undefined;
+      await serveUntilInterrupted(file, { keys, hasOwnKeys, port, say, advise, io });
     } finally {
       process.off('unhandledRejection', onThrown).off('uncaughtException', onThrown);
     }
@@ -68,12 +76,30 @@ interface ServeOptions {
   /** Default: the first free port. */
   readonly port: string | undefined;
   readonly say: Say;
+  /** Makes lines that say how to connect clients. */
+  readonly advise: (server: SnippetFacts) => readonly string[];
   readonly io: CommandIo;
+}
+
+/** The client of most users, on one line that a terminal does not wrap. */
+function oneClient(server: SnippetFacts): readonly string[] {
+  const [{ client, file, text }] = clientSnippets(server) as readonly [ClientSnippet];
+  return [
+    `${client}, in ${file}: ${JSON.stringify(JSON.parse(text))}`,
+    'Other clients: --clients, or the studio.',
+  ];
+}
+
+function allClients(server: SnippetFacts): readonly string[] {
+  return clientSnippets(server).map(({ client, file, text, isTried, note }) => {
+    const more = [isTried ? '' : ' (not tried)', note === undefined ? '' : `. ${note}`];
+    return `${client}, in ${file}${more.join('')}\n\n${text}\n`;
+  });
 }
 
 async function serveUntilInterrupted(
   file: string,
-  { keys, hasOwnKeys, port, say, io }: ServeOptions,
+  { keys, hasOwnKeys, port, say, advise, io }: ServeOptions,
 ): Promise<void> {
   let url = '';
   const studio = new DevStudio();
@@ -106,11 +132,12 @@ async function serveUntilInterrupted(
   try {
     server = await listen(options, port, io);
     url = new URL(server.url ?? '').origin;
-    const { path, programs } = live.current();
-    const sagas = programs.map(({ name }) => name);
+    const { path, name, programs } = live.current();
+    const sagas = programs.map((saga) => saga.name);
     const mcp = new URL(path, url).href;
     if (!hasOwnKeys) io.note('SAGA_KEYS is not set: tokens end with this process.');
     const page = new URL('/studio/', url).href;
+    for (const line of advise({ name, url: mcp })) io.note(line);
     say(
       { type: 'ready', url: mcp, studio: page, sagas },
       `serving ${sagas.join(', ')} at ${mcp} and the studio at ${page}`,

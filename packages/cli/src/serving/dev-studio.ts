@@ -22,6 +22,8 @@ const whyForeignHost = hostCheck(['localhost', '127.0.0.1', '[::1]']);
 
 /** What the studio shows of a module. */
 export interface ShownModule extends PlayedModule {
+  /** Name of the server, for the configuration of clients. */
+  readonly name: string;
   /** Path of the MCP endpoint. */
   readonly path: string;
   /** Opens a token with the keys of the server. Throws TokenRefused. */
@@ -96,6 +98,7 @@ export class DevStudio {
     return await answerStudio(request, (sagaId) => ({
       ...this.feed.state(sagaId),
       mcp: module.path,
+      name: module.name,
       reloads: this.#reloads,
       problem: this.#problem,
       clients: [...this.clients.values()],

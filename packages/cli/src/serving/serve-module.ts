@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { SagaHost, SagaInspection } from '@mcp-saga/server';
 import type * as Serve from '@mcp-saga/server/serve';
 import type { SagaQueue, SagaStore } from '@mcp-saga/server/stores';
@@ -89,5 +89,6 @@ export async function serveModule(
     lens ??= inspectingHost(module, { ...opening, sagas });
     return await (await lens).inspect(token);
   };
-  return { server, path: http?.path ?? '/mcp', inspect, programs: sagas, scripts };
+  const name = options.name ?? basename(file, extname(file));
+  return { server, name, path: http?.path ?? '/mcp', inspect, programs: sagas, scripts };
 }

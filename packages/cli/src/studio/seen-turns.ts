@@ -119,6 +119,8 @@ export interface StudioState {
   readonly turns: readonly SeenTurn[];
   /** Path of the MCP endpoint. Undefined: the page is read-only. */
   readonly mcp?: string;
+  /** Name of the server, with `mcp` only. */
+  readonly name?: string;
   /** Number of changes of the code, with `mcp` only. */
   readonly reloads?: number;
   /** Why changed code is not served, with `mcp` only. */

@@ -1,6 +1,7 @@
 import { simplestContent } from '@mcp-saga/testing/internal';
 import type { JSX } from 'preact';
 import { QuestionForm } from '../parts/question-form.tsx';
+import { ConnectPanel } from './connect-panel.tsx';
 import type { LiveStore } from './live-store.ts';
 import type { Tool } from './mcp-client.ts';
 import { TokenLens } from './opened-token.tsx';
@@ -31,6 +32,7 @@ export function StartPanel({ store }: { readonly store: LiveStore }): JSX.Elemen
           />
         </label>
       </details>
+      <ConnectPanel store={store} />
       <TokenLens store={store} />
     </section>
   );

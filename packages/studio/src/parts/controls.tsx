@@ -55,13 +55,19 @@ export function Failure({ text }: { readonly text: string | undefined }): JSX.El
   );
 }
 
-type FoldProps = RenderableProps<{ readonly summary: ComponentChildren }>;
+type FoldProps = RenderableProps<{
+  readonly summary: ComponentChildren;
+  readonly class?: string;
+}>;
 
 /** Details whose content is drawn on opening. A long run has hundreds of details. */
-export function Fold({ summary, children }: FoldProps): JSX.Element {
+export function Fold({ summary, children, ...attributes }: FoldProps): JSX.Element {
   const wasOpen = useSignal(false);
   return (
-    <details onToggle={({ currentTarget }) => (wasOpen.value ||= currentTarget.open)}>
+    <details
+      {...attributes}
+      onToggle={({ currentTarget }) => (wasOpen.value ||= currentTarget.open)}
+    >
       <summary>{summary}</summary>
       {wasOpen.value && children}
     </details>
