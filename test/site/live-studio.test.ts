@@ -475,6 +475,8 @@ export const asking = saga({ name: 'asking', version: '1' }, function* () {
       .locator('.event.waited')
       .getByText(/^waits for boss until \w+ /)
       .waitFor();
+    const next = page.locator('.run > .next');
+    await next.getByText(/the queue continues the saga when boss is decided, or on /).waitFor();
     // The client gets no link: it leads outside.
     const link = page.locator('.event.effect').filter({ hasText: 'Pay 5 EUR?' }).getByRole('link');
     const [decision] = await Promise.all([page.waitForEvent('popup'), link.click()]);
@@ -482,6 +484,7 @@ export const asking = saga({ name: 'asking', version: '1' }, function* () {
     await decision.getByRole('button', { name: 'Yes, approve' }).click();
     await decision.getByText('Your answer was recorded').waitFor();
     // The queue takes the turn, and the page fetches its token to answer the question.
+    await next.getByText(/^Only the client .* with an answer and token 3, until /).waitFor();
     await answer(page, 'why', 'text', 'broken');
     await page.locator('.turns h3').filter({ hasText: 'Turn 3 queue' }).waitFor();
     await verdict(page, 'asking: completed');

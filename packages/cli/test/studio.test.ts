@@ -2,7 +2,9 @@ import {
   createSagaHost,
   elicit,
   generateKey,
+  memoryStore,
   saga,
+  sleep,
   step,
   type Program,
   type SagaHost,
@@ -35,6 +37,12 @@ const order = saga(
     return yield* step('ship', ship, { key: address });
   },
 );
+
+const resting = saga({ name: 'resting', version: '1' }, function* () {
+  yield* step('lie-down', () => 'down', { compensate: () => undefined });
+  yield* sleep(3_600_000);
+  return 'rested';
+});
 
 const keys = generateKey('k1');
 const url = 'http://shop.example/ops/studio';
@@ -279,6 +287,7 @@ describe('the studio of mcp-saga dev', () => {
   const inspect = vi.fn(async () => ({}) as Awaited<ReturnType<SagaHost['inspect']>>);
   const served = {
     name: 'shop',
+    hasOwnQueue: false,
     path: '/mcp',
     inspect,
     programs: [],
@@ -368,6 +377,29 @@ describe('the studio of mcp-saga dev', () => {
       'pay ID  turn 2  request interrupted  confirm answered, charge succeeded, outcome of ship unknown',
       'pay ID  turn 2  failed  confirm answered',
     ]);
+  });
+
+  it('tells when the queue continues a saga, until the saga has ended', async () => {
+    const studio = new DevStudio();
+    const host = createSagaHost({
+      sagas: [resting],
+      name: 'shop',
+      keys,
+      store: memoryStore(),
+      queue: studio.queue,
+      hooks: { onWarning: () => undefined },
+      telemetry: studio.feed.telemetry(),
+    });
+    const stateOfSaga = async (sagaId: string): Promise<StudioState> => {
+      const request = new Request(`http://127.0.0.1:3000/studio/state?saga=${sagaId}`);
+      return (await ((await studio.answer(request, served)) as Response).json()) as StudioState;
+    };
+    const { token, sagaId } = suspended(await host.start('resting', {}));
+    const { continuesAt = 0, turns } = await stateOfSaga(sagaId);
+    expect(continuesAt - (turns[0]?.startedAt ?? 0)).toBeGreaterThan(3_000_000);
+    expect(await stateOfSaga('other')).not.toHaveProperty('continuesAt');
+    await host.cancel(token);
+    expect(await stateOfSaga(sagaId)).not.toHaveProperty('continuesAt');
   });
 
   it('cuts a problem of changed code, which a page repeats in a URL', async () => {

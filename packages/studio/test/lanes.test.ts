@@ -1,6 +1,14 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import { expect, it } from 'vitest';
-import { answersOf, entriesOf, pauseBefore, toLanes, unheldTurn } from '../src/live/lanes.ts';
+import {
+  type QueueFacts,
+  answersOf,
+  entriesOf,
+  pauseBefore,
+  toLanes,
+  unheldTurn,
+  whatContinues,
+} from '../src/live/lanes.ts';
 import type { Sent } from '../src/live/mcp-client.ts';
 
 function answered(id: string, more: Partial<SeenEvent> = {}): SeenEvent {
@@ -152,6 +160,49 @@ it('names the people that a saga waits for, and who decided what', () => {
     'manager denied · holder of the link · TIME',
     'manager no decision in time',
   ]);
+});
+
+it('says what continues a waiting saga whose client is gone', () => {
+  const startedAt = Date.UTC(2027, 0, 3, 12);
+  const later = (hours: number): number => startedAt + hours * 3_600_000;
+  const expiresAt = later(1);
+  const asked = [{ stepId: 'amount', type: 'elicitation' }];
+  const told: SeenEvent = { id: 'manager', kind: 'told', type: 'told', url: 'http://a/1' };
+  const said = (more: Partial<SeenTurn>, queue: QueueFacts = {}): string | undefined => {
+    const [lane] = toLanes([turnOf(1, 'start', { startedAt, expiresAt, ...more })], [], 'ask');
+    return whatContinues(lane!, queue)?.replaceAll(/\d+:\d+(?: [AP]M)?/g, 'TIME');
+  };
+  const onlyClient =
+    'Only the client continues the saga, with an answer and token 1, until Sunday TIME.';
+  expect(said({ asked })).toBe(onlyClient);
+  // The queue waits until the token of the client has expired.
+  expect(said({ asked }, { continuesAt: later(2) })).toBe(
+    `${onlyClient} If it is gone, the queue then ends the saga.`,
+  );
+  expect(said({ asked }, { hasOwnQueue: true })).toBe(
+    `${onlyClient} If it is gone, the queue of your server decides.`,
+  );
+  // The question has a timeout before that.
+  expect(said({ asked }, { continuesAt: later(0.5) })).toBe(
+    'If the client is gone, the queue continues the saga on Sunday TIME.',
+  );
+  expect(said({})).toBe('Only the client continues the saga, with token 1, until Sunday TIME.');
+  expect(said({}, { continuesAt: later(0.5) })).toBe(
+    'If the client is gone, the queue continues the saga on Sunday TIME.',
+  );
+  expect(said({ events: [{ ...told, deadline: later(24) }] }, { continuesAt: later(0.1) })).toBe(
+    'If the client is gone, the queue continues the saga when manager is decided, or on Monday TIME.',
+  );
+  expect(said({ events: [told] }, { continuesAt: later(0.1) })).toBe(
+    'If the client is gone, the queue continues the saga when manager is decided.',
+  );
+  for (const status of ['running', 'completed', 'failed'] as const)
+    expect(said({ status }, { continuesAt: later(1) })).toBeUndefined();
+  // The client went away before it got a token.
+  expect(said({ status: 'rejected' })).toBeUndefined();
+  expect(said({ status: 'rejected' }, { continuesAt: later(1) })).toBe(
+    'If the client is gone, the queue continues the saga on Sunday TIME.',
+  );
 });
 
 it('folds the polls of a turn, and turns that only poll, into the last of them', () => {

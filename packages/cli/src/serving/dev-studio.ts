@@ -24,6 +24,8 @@ const whyForeignHost = hostCheck(['localhost', '127.0.0.1', '[::1]']);
 export interface ShownModule extends PlayedModule {
   /** Name of the server, for the configuration of clients. */
   readonly name: string;
+  /** `true` if the server has a queue of its own. */
+  readonly hasOwnQueue: boolean;
   /** Path of the MCP endpoint. */
   readonly path: string;
   /** Opens a token with the keys of the server. Throws TokenRefused. */
@@ -41,8 +43,10 @@ export class DevStudio {
   readonly #start = Date.now();
   /** Turns of served code. */
   readonly feed: TurnFeed = new TurnFeed(200);
+  /** Time of the message that waits in the queue, by the ID of the saga. */
+  readonly #messages = new Map<string, number>();
   /** Queue in memory, whose turns have `queue` in the place of a client. */
-  readonly queue: SagaQueue = observedQueue(this.feed);
+  readonly queue: SagaQueue = observedQueue(this.feed, this.#messages);
 
   /** Shows changed code, or why the code is not served. */
   changed(problem?: string): void {
@@ -99,6 +103,8 @@ export class DevStudio {
       ...this.feed.state(sagaId),
       mcp: module.path,
       name: module.name,
+      hasOwnQueue: module.hasOwnQueue,
+      ...present({ continuesAt: this.#messages.get(sagaId ?? '') }),
       reloads: this.#reloads,
       problem: this.#problem,
       clients: [...this.clients.values()],
@@ -124,12 +130,22 @@ async function inspected(request: Request, { inspect }: ShownModule): Promise<Re
 
 /**
  * Creates a queue whose deliveries belong to no request. Its timers start within a request, so
- * their turns would otherwise count as turns of that client.
+ * their turns would otherwise count as turns of that client. Notes the times of its messages.
  */
-function observedQueue(feed: TurnFeed): SagaQueue {
+function observedQueue(feed: TurnFeed, messages: Map<string, number>): SagaQueue {
   const queue = memoryQueue();
   return {
     ...queue,
+    send: (message, at) => {
+      messages.set(message.sagaId, at);
+      feed.touch();
+      return queue.send(message, at);
+    },
+    remove: (sagaId) => {
+      messages.delete(sagaId);
+      feed.touch();
+      return queue.remove?.(sagaId);
+    },
     start: ({ deliver, ...consumer }) =>
       queue.start?.({
         ...consumer,

@@ -90,5 +90,7 @@ export async function serveModule(
     return await (await lens).inspect(token);
   };
   const name = options.name ?? basename(file, extname(file));
-  return { server, name, path: http?.path ?? '/mcp', inspect, programs: sagas, scripts };
+  const hasOwnQueue = options.queue !== undefined;
+  const path = http?.path ?? '/mcp';
+  return { server, name, hasOwnQueue, path, inspect, programs: sagas, scripts };
 }

@@ -121,6 +121,13 @@ export interface StudioState {
   readonly mcp?: string;
   /** Name of the server, with `mcp` only. */
   readonly name?: string;
+  /**
+   * Time at which the queue of `mcp-saga dev` continues the requested saga, in milliseconds since
+   * the epoch. Undefined: no message is in the queue.
+   */
+  readonly continuesAt?: number;
+  /** `true` if the server has a queue of its own, whose messages nobody here sees. */
+  readonly hasOwnQueue?: boolean;
   /** Number of changes of the code, with `mcp` only. */
   readonly reloads?: number;
   /** Why changed code is not served, with `mcp` only. */

@@ -1,4 +1,4 @@
-import type { SeenDecision, SeenEvent, SeenTurn } from 'mcp-saga/studio';
+import type { SeenDecision, SeenEvent, SeenTurn, StudioState } from 'mcp-saga/studio';
 import type { Given } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
 import { durationOf, looks } from '@mcp-saga/testing/internal';
@@ -184,6 +184,44 @@ function noteWaits({ events }: SeenTurn, waits: Map<string, number>): void {
     if (url !== undefined) waits.set(id, deadline);
     if (decision !== undefined) waits.delete(decision.id);
   }
+}
+
+/** What the queue of the process knows about a saga. */
+export type QueueFacts = Pick<StudioState, 'continuesAt' | 'hasOwnQueue'>;
+
+/**
+ * Says what continues a waiting saga if its client never comes back. Undefined for a saga that runs
+ * or has ended.
+ */
+export function whatContinues(
+  { turns, path }: LiveLane,
+  { continuesAt, hasOwnQueue = false }: QueueFacts,
+): string | undefined {
+  const newest = newestOf(turns);
+  if (newest !== undefined && newest.status !== 'suspended') return undefined;
+  const from = turns.at(-1)?.startedAt ?? 0;
+  const { asked = [], turn = 0, expiresAt = Infinity } = newest ?? {};
+  if (continuesAt !== undefined && (asked.length === 0 || continuesAt < expiresAt)) {
+    const waits = new Map<string, number>();
+    for (const each of path) noteWaits(each, waits);
+    const decided = [...waits].map(([id, at]) =>
+      at === Infinity
+        ? `when ${id} is decided`
+        : `when ${id} is decided, or on ${dayTimeOf(at, from)}`,
+    );
+    // Between decisions, the queue only looks whether there is one.
+    const when = decided.length > 0 ? decided.join(', and ') : `on ${dayTimeOf(continuesAt, from)}`;
+    return `If the client is gone, the queue continues the saga ${when}.`;
+  }
+  // Without a token, no client can come back.
+  if (newest === undefined) return undefined;
+  const until = expiresAt === Infinity ? '' : `, until ${dayTimeOf(expiresAt, from)}`;
+  const what = asked.length > 0 ? 'an answer and token' : 'token';
+  const client = `Only the client continues the saga, with ${what} ${turn}${until}.`;
+  if (hasOwnQueue) return `${client} If it is gone, the queue of your server decides.`;
+  return continuesAt === undefined
+    ? client
+    : `${client} If it is gone, the queue then ends the saga.`;
 }
 
 type Facts = Pick<EntryView, 'type'> & Partial<EntryView>;

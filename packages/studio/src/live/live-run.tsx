@@ -6,7 +6,7 @@ import { durationOf } from '@mcp-saga/testing/internal';
 import { ExportMenu } from '../page/panels/export-menu.tsx';
 import { TimeSlider } from '../page/panels/time-slider.tsx';
 import { toFragment, type Shared } from '../parts/link.ts';
-import { answersOf, pauseBefore, type LiveLane } from './lanes.ts';
+import { answersOf, pauseBefore, whatContinues, type LiveLane } from './lanes.ts';
 import { LiveForm, LiveTokenRow } from './live-token.tsx';
 import type { LiveStore } from './live-store.ts';
 import { statusLabels } from './seen-list.tsx';
@@ -27,6 +27,8 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   const isOver = status === 'completed' || status === 'failed';
   const duration = isOver && durationOf(startedAt + durationMs - (lane.path[0]?.startedAt ?? 0));
   const open = lane.tokens.find(({ isNewest }) => isNewest);
+  const { state } = store;
+  const next = state.value?.mcp === undefined ? undefined : whatContinues(lane, state.value);
   return (
     <section class="run" aria-label="Run">
       <div class="tabs">
@@ -52,8 +54,14 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         )}
       </div>
       <p class={`verdict ${status}`} role="status" tabIndex={-1}>
-        {at === 0 ? <Shown text={name} /> : `Fork ${at} of token ${(lane.turns[0]?.turn ?? 0) - 1}`}
-        : {statusLabels[status]}
+        <b>
+          {at === 0 ? (
+            <Shown text={name} />
+          ) : (
+            `Fork ${at} of token ${(lane.turns[0]?.turn ?? 0) - 1}`
+          )}
+          : {statusLabels[status]}
+        </b>
         {uncompensated.map((id) => (
           <>
             {' · '}
@@ -65,6 +73,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
           version <Shown text={version} /> · {[sagaId, duration].filter(Boolean).join(' · ')}
         </span>
       </p>
+      {next !== undefined && <p class="next">{next}</p>}
       <TimeSlider entries={lane.entries} run={`${sagaId} ${at} ${lane.entries.length}`} />
       <ComparedLadder
         origin={lane.origin?.entries}
