@@ -321,6 +321,34 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.close();
   });
 
+  it('kills the process between question and answer, and the answer continues the saga', async () => {
+    const page = await open();
+    await startRefund(page, 'K1');
+    const status = page.locator('header [role=status]');
+    const first = /process \d+/.exec((await status.textContent()) ?? '')?.[0] ?? '';
+    await page.getByRole('button', { name: 'Kill this process' }).click();
+    const killed = page.locator('.killed');
+    await killed.getByText(first.replace('p', 'P')).waitFor();
+    expect(await status.textContent()).not.toContain(first);
+    expect(await violationsOf(page)).toEqual([]);
+    // The list knows the sagas of the killed process, and the page its token.
+    await page
+      .getByRole('button', { name: /refund .* turn 1, waits/ })
+      .first()
+      .waitFor();
+    await answer(page, 'amount', 'euros', '5');
+    await answer(page, 'reason', 'text', 'broken');
+    await verdict(page, 'refund: completed');
+    const titles = await page.locator('.turns h3').allTextContents();
+    expect(titles[0]).toContain(first);
+    expect(titles[1]).toMatch(/process \d+$/);
+    expect(titles[1]).not.toContain(first);
+    // Polls that no process answered.
+    const unanswered = /ERR_(?:CONNECTION_(?:RESET|REFUSED)|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED)/;
+    expect(errors.splice(0).filter((error) => !unanswered.test(error))).toEqual([]);
+    await page.close();
+  });
+
   it('shows the configuration of each client for its server, to copy', async () => {
     await browser.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
     const page = await open();
@@ -476,7 +504,9 @@ export const asking = saga({ name: 'asking', version: '1' }, function* () {
       .getByText(/^waits for boss until \w+ /)
       .waitFor();
     const next = page.locator('.run > .next');
-    await next.getByText(/the queue continues the saga when boss is decided, or on /).waitFor();
+    await next
+      .getByText(/the queue continues the saga when boss is decided, or (?:at|on) /)
+      .waitFor();
     // The client gets no link: it leads outside.
     const link = page.locator('.event.effect').filter({ hasText: 'Pay 5 EUR?' }).getByRole('link');
     const [decision] = await Promise.all([page.waitForEvent('popup'), link.click()]);

@@ -23,6 +23,7 @@ if (problem !== undefined) {
 }
 // An older Node cannot even load the modules of the program.
 const { main } = await import('./main.ts');
+const { isWorker, supervise, supervisorOf } = await import('./supervise.ts');
 const { commandIn, loadsUserCode } = await import('./commands/commands.ts');
 let isDone = false;
 process.on('exit', (status) => {
@@ -34,24 +35,32 @@ process.on('exit', (status) => {
 });
 const stopped = new AbortController();
 const command = await commandIn(args)?.load();
-const { closesWithinMs } = command ?? {};
+const { closesWithinMs, servesUntilInterrupted = false } = command ?? {};
+// A server runs in a worker, which somebody may kill.
+const isHelp = args.includes('--help') || args.includes('-h');
+if (servesUntilInterrupted && !isHelp && !isWorker) {
+  const status = await supervise(2_000);
+  isDone = true;
+  process.exit(status);
+}
 const runsUserCode = command !== undefined && loadsUserCode(command, args);
 // Without a handler, Ctrl-C ends the process at once. This must stay so for a command that has
 // nothing to close and runs code of the user, because endless code would never reach a handler. With
 // `--json`, the other commands report that they were stopped.
-if (closesWithinMs !== undefined || (isJson && !runsUserCode))
-  process.once('SIGINT', () => {
-    stopped.abort();
-    // What stays open, such as a server over stdio, must not hold the process for longer. Another
-    // Ctrl-C ends at once.
-    setTimeout(() => process.exit(130), closesWithinMs ?? 6_000).unref();
-  });
+const stop = (): void => {
+  stopped.abort();
+  // What stays open, such as a server over stdio, must not hold the process for longer. Another
+  // Ctrl-C ends at once.
+  setTimeout(() => process.exit(130), closesWithinMs ?? 6_000).unref();
+};
+if (closesWithinMs !== undefined || (isJson && !runsUserCode)) process.once('SIGINT', stop);
+const supervisor = isWorker ? await supervisorOf(stop) : undefined;
 // A command that handles Ctrl-C and runs code of the user could be stuck in endless code. The
 // terminal sends Ctrl-C to a second process, too, which then kills this one. It gets no
-// NODE_OPTIONS, because they may load code of the user.
+// NODE_OPTIONS, because they may load code of the user. A worker has its supervisor for that.
 const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));
 process.stdin.resume().on('end', () => process.exit())`;
-if (closesWithinMs !== undefined && runsUserCode)
+if (closesWithinMs !== undefined && runsUserCode && !isWorker)
   spawn(process.execPath, ['-e', ending], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { ...environment, NODE_OPTIONS: '' },
@@ -67,6 +76,7 @@ const code = await main(args, {
   isInteractive: input.isTTY && output.isTTY,
   environment,
   signal: stopped.signal,
+  ...(supervisor === undefined ? {} : { supervisor }),
   print,
   printError,
   looks: { output: looksOf(output), errors: looksOf(stderr) },

@@ -233,6 +233,79 @@ export const server = serveSagas({ name: 'shop', version: '1', sagas: [refund], 
     expect(await inspected(token.slice(0, -9))).toMatchObject({ status: 422 });
   });
 
+  it('continues a saga after a kill between question and answer, and knows which tokens are used', async () => {
+    const folder = newProject({
+      'sagas.ts': refund.replace(", reuse: 'ok'", ''),
+      'code.ts': "export const code = 'paid back';",
+    });
+    const { dev, url } = await startDev(join(folder, 'sagas.ts'));
+    const state = async (more: string = ''): Promise<StudioState> =>
+      (await (await fetch(new URL(`/studio/state${more}`, url))).json()) as StudioState;
+    const kill = (): Promise<unknown> =>
+      fetch(new URL('/studio/kill', url), { method: 'POST' }).catch((error: unknown) => error);
+    const client = await connect(url);
+    const open = suspended(await startSaga(client, { name: 'refund' }));
+    const { process: first } = await state();
+
+    // A crash sends no response.
+    expect(await kill()).toBeInstanceOf(TypeError);
+    await dev.printed(/process \d+ was killed, process \d+ is serving refund at /);
+    const { process: second, seen } = await state();
+    expect(second?.replaced).toBe(first?.id);
+    expect(second?.id).not.toBe(first?.id);
+    expect(seen).toMatchObject([{ saga: 'refund', turn: 1, status: 'suspended' }]);
+    expect((await state(`?saga=${seen[0]?.sagaId}`)).continuesAt).toBeGreaterThan(Date.now());
+    expect(await open.resume([yes])).toMatchObject({
+      status: 'completed',
+      result: { content: [{ text: 'paid back' }] },
+    });
+
+    process.kill(second?.id ?? NaN, 'SIGKILL');
+    await dev.printed(/(?:was killed, process [^]*){2}/);
+    const declined = { stepId: 'confirm', result: { action: 'decline' } } as const;
+    await expect(open.resume([declined])).rejects.toThrow();
+    await dev.printed(/rejected a token: used/);
+    expect((await state(`?saga=${seen[0]?.sagaId}`)).turns.map((turn) => turn.process)).toEqual([
+      first?.id,
+      second?.id,
+    ]);
+    await client.close();
+    process.kill(dev.pid, 'SIGINT');
+    expect(await dev.ended).toMatchObject({ code: 130 });
+  });
+
+  it('lets the queue continue a turn that ran when the process was killed', async () => {
+    const folder = newProject({
+      'host.ts': `
+import { existsSync } from 'node:fs';
+import { createSagaHost, elicit, saga, step } from '@mcp-saga/server';
+import { z } from 'zod';
+const pay = saga({ name: 'pay', version: '1' }, function* () {
+  yield* elicit('confirm', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+  yield* step('charge', async ({ idempotencyKey }) => {
+    console.log('CHARGES ' + idempotencyKey);
+    if (!existsSync(new URL('killed', import.meta.url))) await new Promise(() => undefined);
+    return 'charged';
+  });
+  return 'paid';
+});
+export const host = createSagaHost({ sagas: [pay], name: 'shop', limits: { lease: 1_000 } });`,
+    });
+    const { dev, url } = await startDev(join(folder, 'host.ts'));
+    const client = await connect(url);
+    const resumed = suspended(await startSaga(client, { name: 'pay' })).resume([yes]);
+    // The client is gone with its connection.
+    const gone = expect(resumed).rejects.toThrow();
+    await dev.printed(/CHARGES /);
+    writeFileSync(join(folder, 'killed'), '');
+    await fetch(new URL('/studio/kill', url), { method: 'POST' }).catch(() => undefined);
+    await dev.printed(/ turn 2  completed  confirm answered, charge succeeded/);
+    // The next attempt has the key of the first one.
+    await dev.printed(/CHARGES (\S+)\n[^]*CHARGES \1\n/);
+    await client.close();
+    await gone;
+  });
+
   it('serves an exported host, and keeps its key and its answer pages over a reload', async () => {
     const folder = newProject({
       'host.ts': `

@@ -459,6 +459,55 @@ describe('the studio of mcp-saga dev', () => {
     expect(inspect).not.toHaveBeenCalled();
   });
 
+  const supervisor = (kept: ReadonlyMap<string, unknown> = new Map()) => ({
+    kept,
+    replaced: undefined,
+    keep: vi.fn(async () => undefined),
+    callStore: vi.fn(async () => undefined),
+    ready: async () => undefined,
+    kill: vi.fn(),
+  });
+
+  it.each([
+    [{ origin: 'https://evil.example' }, 'POST', 403],
+    [{ origin: 'http://localhost:8080' }, 'POST', 403],
+    [{ host: 'evil.example:3000' }, 'POST', 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 'POST', 403],
+    [{}, 'GET', 405],
+  ])('kills no process for a request with %j by %s', async (headers, method, status) => {
+    const watched = supervisor();
+    const request = new Request('http://127.0.0.1:3000/studio/kill', { headers, method });
+    expect((await new DevStudio(watched).answer(request, served))?.status).toBe(status);
+    expect(watched.kill).not.toHaveBeenCalled();
+  });
+
+  it('kills its process on request, but not if nobody starts another one', async () => {
+    const watched = supervisor();
+    const request = (): Request =>
+      new Request('http://127.0.0.1:3000/studio/kill', { method: 'POST' });
+    void new DevStudio(watched).answer(request(), served);
+    await vi.waitFor(() => expect(watched.kill).toHaveBeenCalledOnce());
+    expect((await new DevStudio().answer(request(), served))?.status).toBe(409);
+  });
+
+  it('shows the turn that ran when the process before it was killed', async () => {
+    const turn = { turn: 1, action: 'start', status: 'running', startedAt: 1_000, asked: [] };
+    const events = [
+      { id: 'pay', kind: 'step', type: 'succeeded', startedAt: 1_001, durationMs: 4 },
+      { id: 'ship', kind: 'step', type: 'running', startedAt: 1_007 },
+    ];
+    const facts = { sagaId: 'one', saga: 'order', version: '1', method: 'tools/call' };
+    const turns = [{ ...turn, tokenBytes: 0, events }];
+    const studio = new DevStudio(supervisor(new Map([['saga one', { facts, first: {}, turns }]])));
+    const request = new Request('http://127.0.0.1:3000/studio/state?saga=one');
+    const response = (await studio.answer(request, served)) as Response;
+    expect(await response.json()).toMatchObject({
+      process: { id: process.pid },
+      seen: [{ sagaId: 'one', status: 'rejected' }],
+      turns: [{ status: 'rejected', errorType: 'process_killed', durationMs: 7, events }],
+    });
+  });
+
   it('says why a token does not open, and leaves other errors to the log', async () => {
     const post = (body: string): Promise<Response> =>
       new DevStudio().answer(

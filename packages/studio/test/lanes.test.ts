@@ -170,10 +170,9 @@ it('says what continues a waiting saga whose client is gone', () => {
   const told: SeenEvent = { id: 'manager', kind: 'told', type: 'told', url: 'http://a/1' };
   const said = (more: Partial<SeenTurn>, queue: QueueFacts = {}): string | undefined => {
     const [lane] = toLanes([turnOf(1, 'start', { startedAt, expiresAt, ...more })], [], 'ask');
-    return whatContinues(lane!, queue)?.replaceAll(/\d+:\d+(?: [AP]M)?/g, 'TIME');
+    return whatContinues(lane!, queue)?.replaceAll(/\d+:\d+(?::\d+)?(?: [AP]M)?/g, 'TIME');
   };
-  const onlyClient =
-    'Only the client continues the saga, with an answer and token 1, until Sunday TIME.';
+  const onlyClient = 'Only the client continues the saga, with an answer and token 1, until TIME.';
   expect(said({ asked })).toBe(onlyClient);
   // The queue waits until the token of the client has expired.
   expect(said({ asked }, { continuesAt: later(2) })).toBe(
@@ -184,11 +183,11 @@ it('says what continues a waiting saga whose client is gone', () => {
   );
   // The question has a timeout before that.
   expect(said({ asked }, { continuesAt: later(0.5) })).toBe(
-    'If the client is gone, the queue continues the saga on Sunday TIME.',
+    'If the client is gone, the queue continues the saga at TIME.',
   );
-  expect(said({})).toBe('Only the client continues the saga, with token 1, until Sunday TIME.');
+  expect(said({})).toBe('Only the client continues the saga, with token 1, until TIME.');
   expect(said({}, { continuesAt: later(0.5) })).toBe(
-    'If the client is gone, the queue continues the saga on Sunday TIME.',
+    'If the client is gone, the queue continues the saga at TIME.',
   );
   expect(said({ events: [{ ...told, deadline: later(24) }] }, { continuesAt: later(0.1) })).toBe(
     'If the client is gone, the queue continues the saga when manager is decided, or on Monday TIME.',
@@ -199,9 +198,12 @@ it('says what continues a waiting saga whose client is gone', () => {
   for (const status of ['running', 'completed', 'failed'] as const)
     expect(said({ status }, { continuesAt: later(1) })).toBeUndefined();
   // The client went away before it got a token.
-  expect(said({ status: 'rejected' })).toBeUndefined();
+  expect(said({ status: 'rejected' })).toBe(
+    'Nothing continues the saga: its client has no token, and the queue has no message.',
+  );
+  expect(said({ status: 'rejected' }, { hasOwnQueue: true })).toBeUndefined();
   expect(said({ status: 'rejected' }, { continuesAt: later(1) })).toBe(
-    'If the client is gone, the queue continues the saga on Sunday TIME.',
+    'If the client is gone, the queue continues the saga at TIME.',
   );
 });
 

@@ -5,6 +5,7 @@ import { defineCommand, type Command, type CommandIo } from '../model/command.ts
 import { CliError } from '../model/errors.ts';
 import { findKeys, keyOptions } from '../input/read-keys.ts';
 import { DevStudio } from '../serving/dev-studio.ts';
+import { keptStore } from '../serving/kept-store.ts';
 import { liveModule } from '../serving/live-module.ts';
 import { seenClients } from '../serving/seen-clients.ts';
 import { sayError, type Say } from '../serving/turn-log.ts';
@@ -34,8 +35,12 @@ export const dev: Command = defineCommand({
     const { json = false } = values;
     // `--env-file` may set PORT, too.
     const ownKeys = findKeys(values, io);
-    const port = portOf(values.port, io);
-    const keys = ownKeys ?? generateKey('dev');
+    const { supervisor } = io;
+    const { kept } = supervisor ?? {};
+    // Clients know the address of the process that was killed, and hold tokens of its key.
+    const port = (kept?.get('port') as string | undefined) ?? portOf(values.port, io);
+    const keys = ownKeys ?? (kept?.get('keys') as string | undefined) ?? generateKey('dev');
+    await supervisor?.keep('keys', keys);
     process.env['NODE_ENV'] ??= 'development';
     process.env['SAGA_KEYS'] ??= keys;
     const say: Say = (event, text) => {
@@ -102,10 +107,11 @@ async function serveUntilInterrupted(
   { keys, hasOwnKeys, port, say, advise, io }: ServeOptions,
 ): Promise<void> {
   let url = '';
-  const studio = new DevStudio();
+  const { supervisor } = io;
+  const studio = new DevStudio(supervisor);
   const live = await liveModule(file, {
     keys,
-    store: memoryStore(),
+    store: supervisor === undefined ? memoryStore() : keptStore(supervisor),
     queue: studio.queue,
     url: () => url,
     say,
@@ -135,12 +141,18 @@ async function serveUntilInterrupted(
     const { path, name, programs } = live.current();
     const sagas = programs.map((saga) => saga.name);
     const mcp = new URL(path, url).href;
-    if (!hasOwnKeys) io.note('SAGA_KEYS is not set: tokens end with this process.');
+    const isFirst = supervisor?.replaced === undefined;
+    await supervisor?.keep('port', new URL(url).port);
+    await supervisor?.ready();
+    if (!hasOwnKeys && isFirst) io.note('SAGA_KEYS is not set: tokens end with this process.');
     const page = new URL('/studio/', url).href;
-    for (const line of advise({ name, url: mcp })) io.note(line);
+    if (isFirst) for (const line of advise({ name, url: mcp })) io.note(line);
+    const served = `serving ${sagas.join(', ')} at ${mcp} and the studio at ${page}`;
     say(
       { type: 'ready', url: mcp, studio: page, sagas },
-      `serving ${sagas.join(', ')} at ${mcp} and the studio at ${page}`,
+      isFirst
+        ? served
+        : `process ${supervisor.replaced} was killed, process ${process.pid} is ${served}`,
     );
     if (!io.signal.aborted) await once(io.signal, 'abort');
   } finally {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Supervisor } from './supervisor.ts';
 
 /** Input and output of a command. */
 export interface CommandIo {
@@ -13,6 +14,8 @@ export interface CommandIo {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborts with Ctrl-C. */
   readonly signal: AbortSignal;
+  /** Starts another process if this one is killed. Undefined: nobody does. */
+  readonly supervisor?: Supervisor;
 }
 
 /** Result of a command. */

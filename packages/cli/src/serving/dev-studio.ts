@@ -1,7 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import { memoryQueue, type SagaInspection } from '@mcp-saga/server';
 import { hostCheck } from '@mcp-saga/server/internal';
-import type { SagaQueue } from '@mcp-saga/server/stores';
+import type { QueueMessage, SagaQueue } from '@mcp-saga/server/stores';
 import {
   answerStudio,
   isOfOtherPage,
@@ -10,7 +10,8 @@ import {
   secured,
 } from '../studio/answer-studio.ts';
 import type { SeenClient } from '../studio/seen-turns.ts';
-import { TurnFeed } from '../studio/turn-feed.ts';
+import type { Supervisor } from '../model/supervisor.ts';
+import { TurnFeed, type KeptSaga } from '../studio/turn-feed.ts';
 import { whyNotOpened } from '../input/inspecting-host.ts';
 import { DevPlayground, type PlayedModule } from './dev-playground.ts';
 
@@ -42,11 +43,23 @@ export class DevStudio {
   /** Versions of another process have other numbers. */
   readonly #start = Date.now();
   /** Turns of served code. */
-  readonly feed: TurnFeed = new TurnFeed(200);
+  readonly feed: TurnFeed;
   /** Time of the message that waits in the queue, by the ID of the saga. */
   readonly #messages = new Map<string, number>();
   /** Queue in memory, whose turns have `queue` in the place of a client. */
-  readonly queue: SagaQueue = observedQueue(this.feed, this.#messages);
+  readonly queue: SagaQueue;
+  readonly #supervisor: Supervisor | undefined;
+
+  /** @param supervisor - keeps what the studio has seen, and the messages of the queue */
+  constructor(supervisor?: Supervisor) {
+    this.#supervisor = supervisor;
+    this.feed = new TurnFeed(
+      200,
+      supervisor && ((sagaId, saga) => void supervisor.keep(`saga ${sagaId}`, saga)),
+    );
+    this.feed.restore(keptBy(supervisor, 'saga ') as readonly KeptSaga[]);
+    this.queue = observedQueue(this.feed, this.#messages, supervisor);
+  }
 
   /** Shows changed code, or why the code is not served. */
   changed(problem?: string): void {
@@ -98,12 +111,23 @@ export class DevStudio {
         return request.method === 'POST'
           ? await inspected(request, module)
           : refusal(405, 'Send the token with POST.', { allow: 'POST' });
+      case 'kill':
+        if (request.method !== 'POST')
+          return refusal(405, 'Kill the process with POST.', { allow: 'POST' });
+        if (this.#supervisor === undefined)
+          return refusal(409, 'Nobody would start this process again.');
+        this.#supervisor.kill();
+        // A killed process answers nothing.
+        return await new Promise(() => undefined);
     }
     return await answerStudio(request, (sagaId) => ({
       ...this.feed.state(sagaId),
       mcp: module.path,
       name: module.name,
       hasOwnQueue: module.hasOwnQueue,
+      ...(this.#supervisor && {
+        process: { id: process.pid, ...present({ replaced: this.#supervisor.replaced }) },
+      }),
       ...present({ continuesAt: this.#messages.get(sagaId ?? '') }),
       reloads: this.#reloads,
       problem: this.#problem,
@@ -130,26 +154,48 @@ async function inspected(request: Request, { inspect }: ShownModule): Promise<Re
 
 /**
  * Creates a queue whose deliveries belong to no request. Its timers start within a request, so
- * their turns would otherwise count as turns of that client. Notes the times of its messages.
+ * their turns would otherwise count as turns of that client. Notes the times of its messages, which
+ * a supervisor keeps.
  */
-function observedQueue(feed: TurnFeed, messages: Map<string, number>): SagaQueue {
+function observedQueue(
+  feed: TurnFeed,
+  messages: Map<string, number>,
+  supervisor: Supervisor | undefined,
+): SagaQueue {
   const queue = memoryQueue();
+  const kept = keptBy(supervisor, 'message ') as KeptMessage[];
+  const send = (message: QueueMessage, at: number): void => {
+    messages.set(message.sagaId, at);
+    feed.touch();
+    void queue.send(message, at);
+  };
   return {
     ...queue,
-    send: (message, at) => {
-      messages.set(message.sagaId, at);
-      feed.touch();
-      return queue.send(message, at);
+    send: async (message, at) => {
+      await supervisor?.keep(`message ${message.sagaId}`, { message, at } satisfies KeptMessage);
+      send(message, at);
     },
-    remove: (sagaId) => {
+    remove: async (sagaId) => {
       messages.delete(sagaId);
       feed.touch();
-      return queue.remove?.(sagaId);
+      await queue.remove?.(sagaId);
+      await supervisor?.keep(`message ${sagaId}`, undefined);
     },
-    start: ({ deliver, ...consumer }) =>
+    start: ({ deliver, ...consumer }) => {
       queue.start?.({
         ...consumer,
         deliver: (message) => feed.observe({ client: 'queue' }, () => deliver(message)),
-      }),
+      });
+      // Messages of the killed process. A queue may deliver twice.
+      for (const { message, at } of kept.splice(0)) send(message, at);
+    },
   };
+}
+
+type KeptMessage = { readonly message: QueueMessage; readonly at: number };
+
+/** Returns the values that an earlier process kept below a prefix, oldest first. */
+function keptBy(supervisor: Supervisor | undefined, prefix: string): unknown[] {
+  const all = [...(supervisor?.kept ?? [])];
+  return all.filter(([name]) => name.startsWith(prefix)).map(([, value]) => value);
 }

@@ -65,7 +65,10 @@ export interface SeenTurn {
   readonly tokenBytes: number;
   /** Expiry of the new token, in milliseconds since the epoch. */
   readonly expiresAt?: number;
-  /** Kind of error of a failed or rejected turn. */
+  /**
+   * Kind of error of a failed or rejected turn. `process_killed`: the process was killed while the
+   * turn ran.
+   */
   readonly errorType?: string;
   /** Uncompensated steps. */
   readonly uncompensated?: readonly string[];
@@ -82,6 +85,8 @@ export interface SeenTurn {
   readonly client?: string;
   /** ID of the request, chosen by the page that sent it. */
   readonly request?: string;
+  /** ID of the process that ran the turn, if another one takes its place after a kill. */
+  readonly process?: number;
 }
 
 /** Saga that the process has seen. */
@@ -128,6 +133,12 @@ export interface StudioState {
   readonly continuesAt?: number;
   /** `true` if the server has a queue of its own, whose messages nobody here sees. */
   readonly hasOwnQueue?: boolean;
+  /** Process that serves, if another one takes its place after a kill. */
+  readonly process?: {
+    readonly id: number;
+    /** ID of the killed process before it. */
+    readonly replaced?: number;
+  };
   /** Number of changes of the code, with `mcp` only. */
   readonly reloads?: number;
   /** Why changed code is not served, with `mcp` only. */

@@ -10,7 +10,18 @@ export type RequestFacts = Readonly<{ client?: string; request?: string }>;
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 type Turn = Mutable<SeenTurn> & { events: Mutable<SeenEvent>[] };
 
-type Saga = Readonly<{ facts: TracedTurn; first: RequestFacts; turns: Turn[] }>;
+type SagaFacts = Pick<TracedTurn, 'sagaId' | 'saga' | 'version' | 'method'>;
+
+type Saga = Readonly<{ facts: SagaFacts; first: RequestFacts; turns: Turn[] }>;
+
+/** Saga with its turns, as plain data. */
+export type KeptSaga = Readonly<{
+  facts: SagaFacts;
+  first: RequestFacts;
+  turns: readonly SeenTurn[];
+}>;
+
+type OnSagaChange = (sagaId: string, saga: KeptSaga | undefined) => void;
 
 /** Request and turn of the running code. */
 type Running = RequestFacts & { readonly sagaId?: string; turn?: Turn };
@@ -31,9 +42,19 @@ export class TurnFeed {
   readonly #running = new AsyncLocalStorage<Running>();
   // Higher than the revisions of an earlier process, whose page may still be open.
   #revision = Date.now();
+  /** Called soon after a change of a saga, with its turns; undefined for a forgotten saga. */
+  readonly #onChange: OnSagaChange | undefined;
+  readonly #changed = new Set<string>();
 
-  constructor(maxSagas: number) {
+  constructor(maxSagas: number, onChange?: OnSagaChange) {
     this.#maxSagas = maxSagas;
+    this.#onChange = onChange;
+  }
+
+  /** Adds the sagas of a process that was killed, oldest first. */
+  restore(sagas: readonly KeptSaga[]): void {
+    for (const { facts, first, turns } of sagas)
+      this.#sagas.set(facts.sagaId, { facts, first, turns: turns.map(afterKill) });
   }
 
   /** Runs `work` as part of a request. */
@@ -105,6 +126,7 @@ export class TurnFeed {
       startedAt: Date.now(),
       ...empty,
       ...given,
+      ...(this.#onChange !== undefined && { process: process.pid }),
     };
     saga.turns.push(begun);
     // After a commit, the code of a turn continues in the next one.
@@ -114,8 +136,11 @@ export class TurnFeed {
     this.#sagas.delete(sagaId);
     this.#sagas.set(sagaId, saga);
     const [oldest] = this.#sagas.keys();
-    if (this.#sagas.size > this.#maxSagas && oldest !== undefined) this.#sagas.delete(oldest);
-    this.touch();
+    if (this.#sagas.size > this.#maxSagas && oldest !== undefined) {
+      this.#sagas.delete(oldest);
+      this.#onChange?.(oldest, undefined);
+    }
+    this.#touchSaga(sagaId);
     return begun;
   }
 
@@ -132,6 +157,7 @@ export class TurnFeed {
         const { type, kind, stepId: id, errorType } = event;
         if (type === 'answered' || type === 'passed')
           this.#add(turn, { id, kind, type, ...present({ errorType }) });
+        this.#touchSaga(facts.sagaId);
         inner?.event(event);
       },
       step: (step) => {
@@ -143,6 +169,7 @@ export class TurnFeed {
           type: 'running',
           startedAt: Date.now(),
         });
+        this.#touchSaga(facts.sagaId);
         const span = inner?.step(step);
         return {
           within: (work) => (span === undefined ? work() : span.within(work)),
@@ -150,7 +177,7 @@ export class TurnFeed {
             event.type = stepError === undefined ? 'succeeded' : 'failed';
             event.durationMs = Date.now() - (event.startedAt ?? 0);
             if (stepError !== undefined) event.errorType = stepError;
-            this.touch();
+            this.#touchSaga(facts.sagaId);
             span?.end(stepError);
           },
         };
@@ -162,11 +189,26 @@ export class TurnFeed {
         Object.assign(turn, ended, present({ uncompensated }), {
           durationMs: Date.now() - turn.startedAt,
         });
-        this.touch();
+        this.#touchSaga(facts.sagaId);
         if (end.status === 'rejected') this.onRejected?.(facts, turn);
         inner?.end(end);
       },
     };
+  }
+
+  /** Marks a saga as changed. Facts that the code adds at once are part of the change. */
+  #touchSaga(sagaId: string): void {
+    this.touch();
+    if (this.#onChange === undefined || this.#changed.has(sagaId)) return;
+    this.#changed.add(sagaId);
+    setImmediate(() => {
+      this.#changed.delete(sagaId);
+      const saga = this.#sagas.get(sagaId);
+      if (saga === undefined) return;
+      const { facts, first, turns } = saga;
+      const { saga: name, version, method } = facts;
+      this.#onChange?.(sagaId, { facts: { sagaId, saga: name, version, method }, first, turns });
+    });
   }
 
   #add(turn: Turn, event: SeenEvent): Mutable<SeenEvent> {
@@ -175,6 +217,15 @@ export class TurnFeed {
     this.touch();
     return added;
   }
+}
+
+/** Ends a turn that ran when its process was killed. */
+function afterKill({ events, ...turn }: SeenTurn): Turn {
+  const kept = { ...turn, events: events.map((event) => ({ ...event })) };
+  if (turn.status !== 'running') return kept;
+  const ends = events.map(({ startedAt = 0, durationMs = 0 }) => startedAt + durationMs);
+  const durationMs = Math.max(turn.startedAt, ...ends) - turn.startedAt;
+  return { ...kept, status: 'rejected', errorType: 'process_killed', durationMs };
 }
 
 function toSeenSaga({ facts, first, turns }: Saga): SeenSaga {

@@ -205,17 +205,19 @@ export function whatContinues(
     const waits = new Map<string, number>();
     for (const each of path) noteWaits(each, waits);
     const decided = [...waits].map(([id, at]) =>
-      at === Infinity
-        ? `when ${id} is decided`
-        : `when ${id} is decided, or on ${dayTimeOf(at, from)}`,
+      at === Infinity ? `when ${id} is decided` : `when ${id} is decided, or ${momentOf(at, from)}`,
     );
     // Between decisions, the queue only looks whether there is one.
-    const when = decided.length > 0 ? decided.join(', and ') : `on ${dayTimeOf(continuesAt, from)}`;
+    const when = decided.length > 0 ? decided.join(', and ') : momentOf(continuesAt, from);
     return `If the client is gone, the queue continues the saga ${when}.`;
   }
   // Without a token, no client can come back.
-  if (newest === undefined) return undefined;
-  const until = expiresAt === Infinity ? '' : `, until ${dayTimeOf(expiresAt, from)}`;
+  if (newest === undefined)
+    return hasOwnQueue || turns.at(-1)?.status !== 'rejected'
+      ? undefined
+      : 'Nothing continues the saga: its client has no token, and the queue has no message.';
+  const until =
+    expiresAt === Infinity ? '' : `, until ${momentOf(expiresAt, from).replace(/^\w+ /, '')}`;
   const what = asked.length > 0 ? 'an answer and token' : 'token';
   const client = `Only the client continues the saga, with ${what} ${turn}${until}.`;
   if (hasOwnQueue) return `${client} If it is gone, the queue of your server decides.`;
@@ -301,6 +303,15 @@ function dayTimeOf(at: number, from: number): string {
   const day: Intl.DateTimeFormatOptions =
     at - from < weekMs ? { weekday: 'long' } : { year: 'numeric', month: 'short', day: 'numeric' };
   return `${new Date(at).toLocaleDateString([], day)} ${clockTimeOf(at)}`;
+}
+
+const dayMs = weekMs / 7;
+
+/** Writes `at 14:00:00` within a day of `from`, and `on Monday 14:00` later. */
+function momentOf(at: number, from: number): string {
+  return at - from < dayMs
+    ? `at ${new Date(at).toLocaleTimeString()}`
+    : `on ${dayTimeOf(at, from)}`;
 }
 
 /** Says what a saga waits for: `manager until Monday 14:00`. */
@@ -398,6 +409,8 @@ function endOf(turn: SeenTurn, waits: ReadonlyMap<string, number>): readonly Fac
     case 'rejected':
       if (errorType === 'turn_aborted')
         return [{ type: 'lost', text: 'Interrupted. Nothing is undone.' }];
+      if (errorType === 'process_killed')
+        return [{ type: 'lost', text: 'The process was killed. Nothing is undone.' }];
       return [{ type: 'refused', value: errorType }];
   }
 }

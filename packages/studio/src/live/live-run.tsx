@@ -90,15 +90,17 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   );
 }
 
-function captionOf({ shown }: LiveLane, request: number): JSX.Element {
+function captionOf({ shown, path }: LiveLane, request: number): JSX.Element {
   const { turn, polls = 0 } = shown[request - 1] ?? {};
-  const { client, durationMs, startedAt = 0 } = turn ?? {};
+  const { client, durationMs, startedAt = 0, process } = turn ?? {};
+  const isOneProcess = path.every((other) => other.process === path[0]?.process);
   const duration = durationMs === undefined ? 'runs now' : durationOf(durationMs);
   return (
     <>
       {client !== undefined && <Shown text={client} />}
       {client !== undefined && ' · '}
       {new Date(startedAt).toLocaleTimeString()} · {duration}
+      {!isOneProcess && ` · process ${process}`}
       {polls > 0 && ` · after ${polls} ${polls === 1 ? 'turn' : 'turns'} alike`}
     </>
   );

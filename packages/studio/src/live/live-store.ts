@@ -45,6 +45,8 @@ export class LiveStore {
   readonly lane: Signal<number> = keptSignal('lane', 0);
   /** Requests of this page. The tokens of kept requests must fit the quota of a tab. */
   readonly sent: Signal<readonly Sent[]> = keptSignal('sent', [], (all) => all.slice(-50));
+  /** `true` after a kill, until another process answers. */
+  readonly isKilled: Signal<boolean> = signal(false);
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** Access token for servers with users. */
   readonly bearer: Signal<string> = signal('');
@@ -64,7 +66,8 @@ export class LiveStore {
   async follow(): Promise<never> {
     for (;;) {
       if (!document.hidden) await this.refresh();
-      const waitMs = this.failure.value === unreachable ? retryMs : pollMs;
+      const isDown = this.failure.value === unreachable && !this.isKilled.value;
+      const waitMs = isDown ? retryMs : pollMs;
       await new Promise((resolve) => void setTimeout(resolve, waitMs));
     }
   }
@@ -115,6 +118,13 @@ export class LiveStore {
     await this.#use(from, 'tools/cancelSaga', { reason: 'cancelled in the studio' });
   }
 
+  /** Kills the serving process, which therefore sends no response. */
+  async kill(): Promise<void> {
+    this.isKilled.value = true;
+    await fetch('kill', { method: 'POST' }).catch(() => undefined);
+    await this.refresh();
+  }
+
   /** Opens a token with the key of the server. Returns a sentence if it does not open. */
   async inspect(token: string): Promise<SagaInspection | string> {
     try {
@@ -145,7 +155,11 @@ export class LiveStore {
       params,
     }).then(
       (reply) => ({ ...facts, reply }),
-      (error: Error) => ({ ...facts, error: error.message }),
+      // The request has no response: `#continue` sends it again to the next process.
+      (error: Error) =>
+        error instanceof TypeError && request.parent !== undefined
+          ? request
+          : { ...facts, error: error.message },
     );
     this.#note(sent);
     // A load that began before the response may lack the turn.
@@ -186,8 +200,10 @@ export class LiveStore {
     const { value: lane } = this.shownLane;
     if (lane === undefined || unheldTurn(lane) === undefined) return;
     const held = lane.tokens.findLast(({ sent }) => sent?.reply?.sagaToken !== undefined)?.sent;
-    if (held !== undefined && this.sent.value.every(({ parent }) => parent !== held.id))
-      void this.resume(held);
+    if (held === undefined) return;
+    // A killed process may leave its turn to the queue, and refuse the client meanwhile.
+    const tries = this.sent.value.filter(({ parent }) => parent === held.id);
+    if (tries.length < 3 && tries.every(({ error }) => error !== undefined)) void this.resume(held);
   }
 
   async #load(): Promise<void> {
@@ -201,7 +217,9 @@ export class LiveStore {
       const state = (await response.json()) as StudioState;
       this.state.value = state;
       this.#loaded = saga;
-      if (state.mcp !== undefined && before === undefined) this.#continue();
+      const isOther = before?.process?.id !== state.process?.id;
+      if (isOther) this.isKilled.value = false;
+      if (state.mcp !== undefined && (before === undefined || isOther)) this.#continue();
       if (state.mcp !== undefined && before?.reloads !== state.reloads) await this.loadTools();
       if (state.mcp !== undefined) this.sources.value = await loadSources(this.sources.value);
       // The turns of a saga that this state mentions first.

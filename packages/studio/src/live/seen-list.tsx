@@ -13,7 +13,7 @@ export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
 };
 
 export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element {
-  const { seen = [] } = store.state.value ?? {};
+  const { seen = [], process } = store.state.value ?? {};
   const wanted = useSignal('');
   const found = seen.filter(({ saga, sagaId, client, method, status }) =>
     [saga, sagaId, client, method, statusLabels[status]]
@@ -24,7 +24,10 @@ export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element 
   return (
     <section class="seen" aria-label="Sagas">
       <h2>
-        Sagas <span>newest first, in the memory of this process</span>
+        Sagas{' '}
+        <span>
+          newest first, in the memory of {process === undefined ? 'this process' : 'mcp-saga dev'}
+        </span>
       </h2>
       {seen.length === 0 && <p class="nothing">No client has called a saga yet.</p>}
       <input
