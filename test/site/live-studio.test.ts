@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { callSaga } from '@mcp-saga/client';
 import { createSagaHost, elicit, generateKey, saga } from '@mcp-saga/server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createStudio } from 'mcp-saga/studio';
+import { createStudio, type StudioState } from 'mcp-saga/studio';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -507,6 +507,8 @@ export const asking = saga({ name: 'asking', version: '1' }, function* () {
     await next
       .getByText(/the queue continues the saga when boss is decided, or (?:at|on) /)
       .waitFor();
+    await page.locator('summary').filter({ hasText: 'Answer boss on a phone' }).click();
+    await page.locator('.phone').getByText('Only this machine reaches the link.').waitFor();
     // The client gets no link: it leads outside.
     const link = page.locator('.event.effect').filter({ hasText: 'Pay 5 EUR?' }).getByRole('link');
     const [decision] = await Promise.all([page.waitForEvent('popup'), link.click()]);
@@ -527,6 +529,28 @@ export const asking = saga({ name: 'asking', version: '1' }, function* () {
     expect(await page.locator('.verdict').textContent()).toMatch(/· [\d.]+ m?s$/);
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     await summary(page, 'asking').waitFor({ state: 'detached' });
+    await page.close();
+  });
+
+  it('draws a QR code of a link that a phone can reach', async () => {
+    const page = await open();
+    await page.route('**/studio/state?*', async (route) => {
+      const response = await route.fetch();
+      if (response.status() === 204) return await route.fulfill({ response });
+      const state = (await response.json()) as StudioState;
+      const turns = state.turns.map((turn) => {
+        const event = { id: 'boss', kind: 'told', type: 'told', url: 'https://shop.example/1' };
+        return { ...turn, events: [...turn.events, event] };
+      });
+      await route.fulfill({ response, json: { ...state, turns } });
+    });
+    await startRefund(page, 'Q1');
+    await page.locator('summary').filter({ hasText: 'Answer boss on a phone' }).click();
+    const code = page.getByRole('img', { name: 'QR code of the link of boss' });
+    await code.waitFor();
+    expect(await code.locator('path').getAttribute('d')).toMatch(/^(?:M\d+ \d+h1v1h-1z){100,}$/);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.close();
   });
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -594,6 +594,61 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
       expect(all).toContain(`${client}, in `);
       expect(all).toContain(text);
     }
+    vi.unstubAllEnvs();
+  });
+
+  it('serves nothing but answer pages at the port for a tunnel, and links to its public address', async () => {
+    const folder = newProject({
+      'sagas.ts': `
+import { approval, saga } from '@mcp-saga/server';
+export const ask = saga({ name: 'ask', version: '1' }, function* () {
+  const { approved } = yield* approval('manager', {
+    message: 'Approve?',
+    link: 'accept',
+    timeout: 60_000,
+    deliver: ({ url }) => console.log('LINK ' + url),
+  });
+  return approved ? 'approved' : 'denied';
+});`,
+    });
+    const address = 'https://shop.example';
+    const { dev, url } = await startDev('--answers-url', address, join(folder, 'sagas.ts'));
+    const [, tunnel = ''] = await dev.printed(/for the tunnel of https:\/\/shop.example: (\S+)/);
+    const client = await connect(url);
+    await suspended(await startSaga(client, { name: 'ask' })).resume([]);
+    await client.close();
+    const [, path = ''] = await dev.printed(/LINK https:\/\/shop.example(\S+)/);
+    const statusOf = (at: string, host: string, method: string = 'GET'): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        request(new URL(at, tunnel), { method, headers: { host } }, (response) =>
+          resolve(response.resume().statusCode),
+        )
+          .on('error', reject)
+          .end();
+      });
+    expect(await statusOf(path, 'shop.example')).toBe(200);
+    expect(await statusOf(path, 'evil.example')).toBe(403);
+    for (const host of ['shop.example', '127.0.0.1'])
+      for (const closed of [
+        '/',
+        '/mcp',
+        '/studio/',
+        '/studio/state',
+        '/saga/wake',
+        `/studio${path}`,
+      ])
+        expect(await statusOf(closed, host), closed).toBe(404);
+    for (const closed of ['/mcp', '/studio/inspect', '/studio/kill', '/studio/engine?id=1'])
+      expect(await statusOf(closed, '127.0.0.1', 'POST'), closed).toBe(404);
+    // The studio itself answers no request by that name.
+    expect((await fetch(new URL('/studio/state', url))).status).toBe(200);
+    expect(await statusOf(new URL('/studio/state', url).href, 'shop.example')).toBe(403);
+    vi.stubEnv('SAGA_KEYS', keys);
+    for (const wrong of ['http://shop.example', 'shop.example'])
+      expect(await run(['dev', fixture('sagas.ts'), '--answers-url', wrong])).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining('expected the HTTPS address of a tunnel'),
+      });
     vi.unstubAllEnvs();
   });
 

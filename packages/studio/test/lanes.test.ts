@@ -4,6 +4,7 @@ import {
   type QueueFacts,
   answersOf,
   entriesOf,
+  openLinks,
   pauseBefore,
   toLanes,
   unheldTurn,
@@ -205,6 +206,23 @@ it('says what continues a waiting saga whose client is gone', () => {
   expect(said({ status: 'rejected' }, { continuesAt: later(1) })).toBe(
     'If the client is gone, the queue continues the saga at TIME.',
   );
+});
+
+it('lists the links of a waiting saga that nobody has answered', () => {
+  const link = (id: string): SeenEvent => ({
+    id,
+    kind: 'told',
+    type: 'told',
+    url: `https://shop.example/${id}`,
+  });
+  const decision = { id: 'boss', outcome: 'approved', answers: [] } as const;
+  const begun = turnOf(1, 'start', { events: [link('boss'), link('parcel')] });
+  const decided = turnOf(2, 'a', { events: [pollOf('boss/answers', 1, { decision })] });
+  const linksOf = (...turns: readonly SeenTurn[]): readonly string[] =>
+    openLinks(toLanes(turns, [], 'ask')[0]!).map(({ id }) => id);
+  expect(linksOf(begun)).toEqual(['boss', 'parcel']);
+  expect(linksOf(begun, decided)).toEqual(['parcel']);
+  expect(linksOf(begun, turnOf(2, 'a', { status: 'completed' }))).toEqual([]);
 });
 
 it('folds the polls of a turn, and turns that only poll, into the last of them', () => {

@@ -14,7 +14,7 @@ import {
   type ClientSnippet,
   type SnippetFacts,
 } from '../studio/client-snippets.ts';
-import { secured } from '../studio/answer-studio.ts';
+import { refusal, secured } from '../studio/answer-studio.ts';
 
 export const dev: Command = defineCommand({
   parameters: ['file'],
@@ -23,6 +23,10 @@ export const dev: Command = defineCommand({
       short: 'p',
       value: 'PORT',
       help: 'port of the server (default: $PORT, or the first free one from 3000)',
+    },
+    'answers-url': {
+      value: 'URL',
+      help: 'public address of answer pages: a tunnel to the port after that of the server',
     },
     clients: { help: 'prints the configuration of each client for this server' },
     ...keyOptions,
@@ -53,8 +57,9 @@ export const dev: Command = defineCommand({
     process.on('unhandledRejection', onThrown).on('uncaughtException', onThrown);
     try {
       const advise = json ? () => [] : values.clients === true ? allClients : oneClient;
+      const answersUrl = answersUrlOf(values['answers-url']);
       const hasOwnKeys = ownKeys !== undefined;
-      await serveUntilInterrupted(file, { keys, hasOwnKeys, port, say, advise, io });
+      await serveUntilInterrupted(file, { keys, hasOwnKeys, port, answersUrl, say, advise, io });
     } finally {
       process.off('unhandledRejection', onThrown).off('uncaughtException', onThrown);
     }
@@ -74,12 +79,26 @@ function portOf(option: string | undefined, { environment }: CommandIo): string 
   throw new CliError('usage', `${name} ${port}: expected a port, such as 3000.`);
 }
 
+/** Returns the origin of `--answers-url`. Throws `usage`. */
+function answersUrlOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const { protocol, origin } = URL.canParse(given) ? new URL(given) : {};
+  // The server makes links of no other URLs: an answer must not be readable on its way.
+  if (protocol === 'https:' && origin !== undefined) return origin;
+  throw new CliError(
+    'usage',
+    `--answers-url ${given}: expected the HTTPS address of a tunnel, such as https://shop.example.`,
+  );
+}
+
 interface ServeOptions {
   readonly keys: string;
   /** `false` if the keys were made for this process. */
   readonly hasOwnKeys: boolean;
   /** Default: the first free port. */
   readonly port: string | undefined;
+  /** Public address of answer pages and webhooks. Default: that of the server. */
+  readonly answersUrl: string | undefined;
   readonly say: Say;
   /** Makes lines that say how to connect clients. */
   readonly advise: (server: SnippetFacts) => readonly string[];
@@ -104,16 +123,20 @@ function allClients(server: SnippetFacts): readonly string[] {
 
 async function serveUntilInterrupted(
   file: string,
-  { keys, hasOwnKeys, port, say, advise, io }: ServeOptions,
+  { keys, hasOwnKeys, port, answersUrl, say, advise, io }: ServeOptions,
 ): Promise<void> {
-  let url = '';
   const { supervisor } = io;
+  const { kept } = supervisor ?? {};
+  const isFirst = supervisor?.replaced === undefined;
+  // The queue may deliver messages of the killed process before this one listens.
+  let url = isFirst ? '' : `http://127.0.0.1:${port}`;
   const studio = new DevStudio(supervisor);
   const live = await liveModule(file, {
     keys,
     store: supervisor === undefined ? memoryStore() : keptStore(supervisor),
     queue: studio.queue,
-    url: () => url,
+    url: () => answersUrl ?? url,
+    answersHost: answersUrl === undefined ? undefined : new URL(answersUrl).host,
     say,
     studio,
   });
@@ -134,14 +157,29 @@ async function serveUntilInterrupted(
     silent: true,
     gracefulShutdown: false,
   };
+  // The public reaches answer pages by the tunnel, and nothing else.
+  const answers: ServerOptions = {
+    ...options,
+    fetch: async (request) =>
+      answerPath.test(new URL(request.url).pathname)
+        ? await live.current().server.fetch(request, process.env)
+        : refusal(404, 'Only answer pages are served here.'),
+  };
   let server: Server | undefined;
+  let answering: Server | undefined;
   try {
     server = await listen(options, port, io);
     url = new URL(server.url ?? '').origin;
+    if (answersUrl !== undefined) {
+      const next = port === '0' ? '0' : String(Number(new URL(url).port) + 1);
+      answering = await listen(answers, (kept?.get('answers') as string | undefined) ?? next, io);
+      const { host, port: ownPort } = new URL(answering.url ?? '');
+      await supervisor?.keep('answers', ownPort);
+      if (isFirst) io.note(`Answer pages for the tunnel of ${answersUrl}: http://${host}`);
+    }
     const { path, name, programs } = live.current();
     const sagas = programs.map((saga) => saga.name);
     const mcp = new URL(path, url).href;
-    const isFirst = supervisor?.replaced === undefined;
     await supervisor?.keep('port', new URL(url).port);
     await supervisor?.ready();
     if (!hasOwnKeys && isFirst) io.note('SAGA_KEYS is not set: tokens end with this process.');
@@ -157,9 +195,12 @@ async function serveUntilInterrupted(
     if (!io.signal.aborted) await once(io.signal, 'abort');
   } finally {
     live.close();
-    await Promise.all([server?.close(true), studio.playground.close()]);
+    await Promise.all([server?.close(true), answering?.close(true), studio.playground.close()]);
   }
 }
+
+/** Path of an answer page or a webhook. */
+const answerPath = /^\/saga\/(?:answer|event)\/[^/]+$/;
 
 const firstPort = 3_000;
 const lastPort = 3_099;

@@ -16,7 +16,9 @@ export interface DevWorld {
   readonly store: SagaStore;
   /** Delivers to the newest code, which was the last to start it. */
   readonly queue: SagaQueue;
-  /** Returns the URL of the server, without a path. */
+  /** Host name of the public address of answer pages. */
+  readonly answersHost: string | undefined;
+  /** Returns the URL of answer pages, without a path. */
   readonly url: () => string;
   readonly say: Say;
   readonly studio: DevStudio;
@@ -32,7 +34,7 @@ export type ServedModule = Omit<ShownModule, 'files'> & Readonly<{ server: Serve
 export async function serveModule(
   file: string,
   onImport: (url: string) => void,
-  { keys, store, queue, url, say, studio }: DevWorld,
+  { keys, store, queue, answersHost, url, say, studio }: DevWorld,
 ): Promise<ServedModule> {
   const module = await loadSagas(file, onImport);
   const { loaded, importFor, hosts, sagas } = module;
@@ -75,7 +77,7 @@ export async function serveModule(
     },
     http: {
       ...http,
-      allowedHosts: ['localhost', '127.0.0.1'],
+      allowedHosts: ['localhost', '127.0.0.1', ...(answersHost === undefined ? [] : [answersHost])],
       // Tools of developers, such as an inspector, are pages on other ports.
       allowedOrigins: ['localhost', '127.0.0.1', '[::1]'].map((name) => `http://${name}:*`),
     },

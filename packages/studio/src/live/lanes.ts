@@ -178,6 +178,24 @@ function isVain({ kind, type, value, decision }: SeenEvent): boolean {
   return kind === 'poll' && type === 'succeeded' && value === undefined && decision === undefined;
 }
 
+/** Link at which a person decides, or a system sends an event. */
+export interface OpenLink {
+  readonly id: string;
+  readonly url: string;
+}
+
+/** Returns the links of a waiting run that nobody has answered. */
+export function openLinks({ path }: LiveLane): readonly OpenLink[] {
+  const links = new Map<string, string>();
+  for (const { events } of path)
+    for (const { id, url, decision } of events) {
+      if (url !== undefined) links.set(id, url);
+      if (decision !== undefined) links.delete(decision.id);
+    }
+  const isWaiting = newestOf(path)?.status === 'suspended';
+  return isWaiting ? [...links].map(([id, url]) => ({ id, url })) : [];
+}
+
 /** Adds the approvals and events that a turn began to wait for, and removes the decided ones. */
 function noteWaits({ events }: SeenTurn, waits: Map<string, number>): void {
   for (const { id, url, deadline = Infinity, decision } of events) {
@@ -305,11 +323,9 @@ function dayTimeOf(at: number, from: number): string {
   return `${new Date(at).toLocaleDateString([], day)} ${clockTimeOf(at)}`;
 }
 
-const dayMs = weekMs / 7;
-
-/** Writes `at 14:00:00` within a day of `from`, and `on Monday 14:00` later. */
+/** Writes `at 14:00:00` on the day of `from`, and `on Monday 14:00` later. */
 function momentOf(at: number, from: number): string {
-  return at - from < dayMs
+  return new Date(at).toDateString() === new Date(from).toDateString()
     ? `at ${new Date(at).toLocaleTimeString()}`
     : `on ${dayTimeOf(at, from)}`;
 }

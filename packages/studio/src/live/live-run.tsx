@@ -6,9 +6,10 @@ import { durationOf } from '@mcp-saga/testing/internal';
 import { ExportMenu } from '../page/panels/export-menu.tsx';
 import { TimeSlider } from '../page/panels/time-slider.tsx';
 import { toFragment, type Shared } from '../parts/link.ts';
-import { answersOf, pauseBefore, whatContinues, type LiveLane } from './lanes.ts';
+import { answersOf, openLinks, pauseBefore, whatContinues, type LiveLane } from './lanes.ts';
 import { LiveForm, LiveTokenRow } from './live-token.tsx';
 import type { LiveStore } from './live-store.ts';
+import { PhoneLink } from './phone-link.tsx';
 import { statusLabels } from './seen-list.tsx';
 
 export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
@@ -84,6 +85,9 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         pause={(request) => pauseBefore(lane, request)}
         token={(token) => <LiveTokenRow key={token.turn.startedAt} store={store} token={token} />}
       />
+      {openLinks(lane).map((link) => (
+        <PhoneLink key={link.url} {...link} />
+      ))}
       {open !== undefined && <LiveForm store={store} token={open} />}
       <ExportMenu name={name} title={name} run={{ entries: lane.entries, test: undefined }} />
     </section>
