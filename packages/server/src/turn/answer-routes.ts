@@ -40,8 +40,9 @@ export function isAccepted(asking: Asking, provenance: Provenance, question: Que
 
 /** Throws NeedsMissing before the saga runs if a declared need is not available. */
 export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'needs'>): void {
+  // Without advice: the author has declared that no other way will do.
   const missing = program.needs.filter(
-    (need) => routeOf(asking, { need, answeredBy: anyOf(asking), hasFallback: false }) === 'cannot',
+    (need) => firstOf(asking, { need, answeredBy: anyOf(asking), hasFallback: false }) === 'cannot',
   );
   if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.dialect.unasked);
 }

@@ -48,6 +48,13 @@ describe('the needs of a saga', () => {
     expect([ran, told.turns, told.steps]).toEqual([[], [], []]);
   });
 
+  test('[W3] that a client lacks cause no advice to the author, who has declared them', async () => {
+    const testing = { environment: 'development' };
+    const { host, told } = hostOf(needing, { testing });
+    await round(handlerOf(host), call(needing), { capabilities: {} });
+    expect(told.warnings).toEqual([]);
+  });
+
   test('[W3] that are not declared cause ClientCannot at the step, which the body can catch', async () => {
     const trying = saga({ name: 'trying', version: '1' }, function* () {
       try {
