@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crashEverywhere, failEverywhere, testSaga, upgradeEverywhere } from '@mcp-saga/testing';
@@ -29,7 +30,7 @@ import {
   renamedAtOnce,
   renamedVersion,
 } from './guides/changing.ts';
-import { orderSafely, order as orderByClient, terminal } from './guides/client.ts';
+import { orderOnce, orderSafely, order as orderByClient, terminal } from './guides/client.ts';
 import { bank, paid, pay } from './guides/crashing.ts';
 import { deleteOnce, deleteProject, store } from './guides/confirm.ts';
 import { bill, invoices, serverBefore } from './guides/migrate.ts';
@@ -407,6 +408,25 @@ describe('call a saga from a client', () => {
         terminal(async () => ''),
       ),
     ).resolves.toMatchObject({ isError: true });
+  });
+
+  it('orders once for two calls with one key, if the server has a store', async () => {
+    const sagas = serveSagas({
+      name: 'pizza',
+      version: '1',
+      sagas: [orderPizza],
+      keys: generateKey(),
+      store: memoryStore(),
+      anonymous: { starts: 'accept' },
+    });
+    const client = await connect(sagas);
+    const ask = vi.fn(async () => 'small');
+    const key = randomUUID();
+    const first = await orderOnce(client, terminal(ask), key);
+    expect(await orderOnce(client, terminal(ask), key)).toEqual(first);
+    expect(ask).toHaveBeenCalledTimes(1);
+    await orderOnce(client, terminal(ask), randomUUID());
+    expect(ask).toHaveBeenCalledTimes(2);
   });
 });
 

@@ -5,6 +5,7 @@ import { generateKey } from '@mcp-saga/server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler } from '@modelcontextprotocol/server';
@@ -114,6 +115,25 @@ describe('a saga in an existing server', () => {
     const result = await client.callTool({ name: 'note', arguments: { text: 'milk' } });
     expect(result['content']).toEqual([{ type: 'text', text: 'Kept.' }]);
     expect(notes).toEqual(['milk']);
+  });
+
+  it('of SDK 1 lets Alice alone call a saga, by the auth info of the request', async () => {
+    const { createServer: make } = await import('./servers/users.ts');
+    const callAs = async (user: string): Promise<unknown> => {
+      const [near, far] = InMemoryTransport.createLinkedPair();
+      const send = near.send.bind(near);
+      const authInfo = { token: 'secret', clientId: 'web', scopes: [], extra: { user } };
+      near.send = (message) => send(message, { authInfo });
+      const client = new ClientV1(info, { capabilities: { elicitation: {} } });
+      client.setRequestHandler(ElicitRequestSchema, () => ({ ...accepted }));
+      await make().connect(far);
+      await client.connect(near);
+      open.push(() => client.close());
+      return await client.callTool({ name: 'note', arguments: { text: user } });
+    };
+    expect(await callAs('alice')).toMatchObject({ content: [{ text: 'Kept.' }] });
+    await expect(callAs('bob')).rejects.toThrow('Not allowed: note');
+    expect(notes).toEqual(['alice']);
   });
 
   it('starts sagas for a user, and for anyone who has the token', async () => {

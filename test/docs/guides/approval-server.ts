@@ -23,7 +23,7 @@ const refund = saga(
       message: `Refund ${amount} EUR?`,
       schema: z.object({ comment: z.string().max(500).optional() }),
       by: { role: 'manager' },
-      deliver: ({ url }) => console.log(`Decide here: ${url}`), // send a mail instead
+      deliver: ({ url }) => console.log(`Decide here: ${url}`), // send a mail with its `idempotencyKey` instead
       timeout: '2d',
     });
     const answers = decision.answers.map((answer) => {
@@ -32,7 +32,8 @@ const refund = saga(
       return `${name}: ${comment}`;
     });
     if (!decision.approved) return `Not refunded: ${[decision.reason, ...answers].join(', ')}`;
-    yield* step('refund', () => console.log(`Refunded ${amount} EUR.`)); // pay instead
+    // pay with the `idempotencyKey` of the step instead
+    yield* step('refund', () => console.log(`Refunded ${amount} EUR.`));
     return `Refunded ${amount} EUR. ${answers.join(', ')}`;
   },
 );

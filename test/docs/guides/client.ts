@@ -15,6 +15,16 @@ export async function order(client: Client, handlers: StepHandlers): Promise<Cal
 }
 // #endregion call
 
+// #region keyed
+export async function orderOnce(
+  client: Client,
+  handlers: StepHandlers,
+  idempotencyKey: string, // 'order-7', or a UUID if the client is anonymous
+): Promise<CallToolResult> {
+  return await callSaga(client, { name: 'order', arguments: {}, idempotencyKey }, { handlers });
+}
+// #endregion keyed
+
 // #region handlers
 /** Answers for a user in a terminal. `ask` prints a question and returns the typed text. */
 export const terminal = (ask: (question: string) => Promise<string>): StepHandlers => ({

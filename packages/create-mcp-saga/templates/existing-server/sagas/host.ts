@@ -8,4 +8,5 @@ import { sendInvoice } from './send-invoice.js';
 export const sagas = createSagaHost({
   sagas: [sendInvoice],
   name: 'mcp-saga-project',
+  // A step with `compensate` or `once` also needs a `store`.
 });
