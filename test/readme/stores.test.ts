@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { startFakeUpstash } from '../support/fake-upstash.ts';
 import { ask, type Fetches } from '../../packages/server/test/fixtures/raw.ts';
 import { startD1 } from '../../packages/sql/test/support/d1.ts';
 import { bundleForWorkerd } from '../support/bundle-for-workerd.ts';
+import { start } from '../support/command.ts';
 import { startMiniflare } from '../support/miniflare.ts';
 import {
   describeWithPostgres,
@@ -15,6 +16,7 @@ import {
   type PostgresServer,
 } from '../support/postgres-server.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../support/redis-server.ts';
+import { node } from '../runtimes/runtime.ts';
 import { expectLogs } from '../support/logs.ts';
 import { rejectionLog } from '../support/known-logs.ts';
 
@@ -31,9 +33,19 @@ async function expectGuarded(host: SagaHost): Promise<void> {
   await expect(host.resume(token, sure(false))).rejects.toMatchObject({ reason: 'used' });
 }
 
-/** The Worker of a page counts each token once. */
-async function expectServed(server: Fetches): Promise<void> {
-  const begun = await ask(server, 'modern', 'tools/callSaga', { name: 'buy', arguments: {} });
+/** Sends requests to a server in another process. */
+const at = (url: URL): Fetches => ({
+  fetch: async (request) =>
+    await fetch(url, { method: 'POST', headers: request.headers, body: await request.text() }),
+});
+
+/** The server of a page counts each token once. */
+async function expectServed(
+  server: Fetches,
+  order: object = {},
+  text: string = 'On its way',
+): Promise<void> {
+  const begun = await ask(server, 'modern', 'tools/callSaga', { name: 'buy', arguments: order });
   // The first response has a token only, before the first effect.
   const { last } = await ask(server, 'modern', 'tools/resumeSaga', {
     sagaToken: begun.last.result?.['sagaToken'],
@@ -42,9 +54,10 @@ async function expectServed(server: Fetches): Promise<void> {
   const resume = async (isSure: boolean) =>
     (await ask(server, 'modern', 'tools/resumeSaga', { sagaToken, completedSteps: sure(isSure) }))
       .last;
-  expect((await resume(true)).result).toMatchObject({ content: [{ text: 'On its way' }] });
+  const sent = { content: [{ text }] };
+  expect((await resume(true)).result).toMatchObject(sent);
   expect((await resume(false)).error).toMatchObject({ code: -32602 });
-  expect((await resume(true)).result).toMatchObject({ content: [{ text: 'On its way' }] });
+  expect((await resume(true)).result).toMatchObject(sent);
 }
 
 describeWithPostgres('the page on stores, PostgreSQL', () => {
@@ -83,6 +96,23 @@ describeWithRedis('the page on stores, Upstash', () => {
   });
 });
 
+it('[T13] the page on stores shows a server with its store in a file of SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-sqlite-'));
+  const program = fileURLToPath(new URL('../docs/guides/sqlite-server.ts', import.meta.url));
+  // If TEST or CI is set, srvx does not print its address.
+  const env = { SAGA_KEYS: generateKey('k1'), PORT: '0', TEST: undefined, CI: undefined };
+  const server = start(await node('24.21.0').executable(), [program], env, folder);
+  onTestFinished(async () => {
+    process.kill(server.pid, 'SIGKILL');
+    await server.ended;
+    rmSync(folder, { recursive: true });
+  });
+  const [, address = ''] = await server.printed(/Listening on: (\S+)/);
+  const url = new URL('/mcp', address);
+  await expectServed(at(url), { item: 'Lamp', amount: 20 }, 'Shipped Lamp.');
+  expect(readdirSync(folder)).toContain('sagas.db');
+});
+
 it('[T13] the page on stores shows a Worker with its guard in D1, after its migrations', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-migrations-'));
   const before = process.cwd();
@@ -112,10 +142,5 @@ it('[T13] the page on stores shows a Worker with its stores and its queue in Dur
     bindings: { SAGA_KEYS: generateKey() },
   });
   onTestFinished(() => worker.dispose());
-  const url = new URL('/mcp', await worker.ready);
-  const server = {
-    fetch: async (request: Request) =>
-      await fetch(url, { method: 'POST', headers: request.headers, body: await request.text() }),
-  };
-  await expectServed(server);
+  await expectServed(at(new URL('/mcp', await worker.ready)));
 });
