@@ -4,10 +4,7 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { expectLogs } from '../support/logs.ts';
 import { askingModels } from '../support/asking-models.ts';
-
-expectLogs(/limits\.lease .* is less than limits\.turnBudget/);
 
 const Go = z.object({ go: z.boolean() });
 const accept = { action: 'accept', content: { go: true } };
