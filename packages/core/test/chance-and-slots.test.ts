@@ -1,6 +1,15 @@
 import { engineOf } from '@mcp-saga/core/program';
 import { describe, expect, it } from 'vitest';
-import { all, checkpoint, each, poll, step, type Command, type Steps } from '../src/index.ts';
+import {
+  all,
+  checkpoint,
+  each,
+  poll,
+  step,
+  type Command,
+  type Saga,
+  type Steps,
+} from '../src/index.ts';
 import { completed, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { continuesAtCommits, World, type RuntimeMembers } from './support/world.ts';
@@ -213,30 +222,32 @@ describe('a long list whose turn is interrupted', () => {
     const world = new World();
     const undone: unknown[] = [];
     let fails = false;
-    const program = sagaOf(function* () {
-      const send = (): void => {
-        world.time += 100;
-        if (fails) throw new Error('down');
-      };
-      yield* each(
-        items,
-        () =>
-          step('send', send, {
-            unknown: 'compensate',
-            compensate: ({ outcome }) => void undone.push(outcome),
-          }),
-        { key: (item) => item },
-      );
-      return 'sent';
-    });
+    const withLimit = (limit: number): Saga<undefined, undefined> =>
+      sagaOf(function* () {
+        const send = (): void => {
+          world.time += 100;
+          if (fails) throw new Error('down');
+        };
+        yield* each(
+          items,
+          () =>
+            step('send', send, {
+              unknown: 'compensate',
+              compensate: ({ outcome }) => void undone.push(outcome),
+            }),
+          { key: (item) => item, limit },
+        );
+        return 'sent';
+      });
+    const program = withLimit(10);
     const budget = 1_000;
     const { state } = suspended(
       await start(program, {}, world, { budget, replace: { isInterrupted: true, commitsEach } }),
     );
-    const failing = (): ReturnType<typeof turn> => {
+    const failing = (limit = 10): ReturnType<typeof turn> => {
       fails = true;
       const replace = { commitsEach, ...continuesAtCommits() };
-      return turn(program, state, {}, world, { replace });
+      return turn(withLimit(limit), state, {}, world, { replace });
     };
     return { entries: engineOf(program).timeline(state), undone, failing };
   }
@@ -260,4 +271,10 @@ describe('a long list whose turn is interrupted', () => {
       expect(undone.filter((outcome) => outcome === 'done').length).toBeGreaterThan(0);
     },
   );
+
+  it('[E1] [E3] keeps their outcomes unknown in code without a limit', async () => {
+    const { undone, failing } = await afterCrash(false);
+    expect((await failing(Number.POSITIVE_INFINITY)).status).toBe('failed');
+    expect(undone.filter((outcome) => outcome === 'unknown').length).toBeGreaterThan(900);
+  });
 });

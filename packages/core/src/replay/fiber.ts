@@ -73,11 +73,9 @@ export function noteAttempts(step: Attempts, value: unknown): void {
   step.isEarlier = false;
 }
 
-/** `true` for a step of a list that limits how many run at the same time. */
+/** `true` for a step of a list. */
 export function isListed({ spec, path, fiber, discarded }: Task): boolean {
-  return (
-    spec.kind === 'step' && fiber.limiter !== undefined && !discarded && !path.startsWith(undoMark)
-  );
+  return spec.kind === 'step' && fiber.isInList && !discarded && !path.startsWith(undoMark);
 }
 
 /**
@@ -104,6 +102,8 @@ export class Fiber {
   readonly index: number;
   /** Innermost group around the fiber that limits its steps. */
   readonly limiter: Group | undefined;
+  /** `true` in a list, whatever its limit, which may change while the saga waits. */
+  readonly isInList: boolean;
   /**
    * Who may answer the questions of the called saga around this fiber. Undefined: the program
    * decides.
@@ -146,6 +146,7 @@ export class Fiber {
     this.index = index;
     this.answeredBy = answeredBy ?? group?.parent.answeredBy;
     this.limiter = group?.limit === undefined ? group?.parent.limiter : group;
+    this.isInList = group?.kind === 'each' || group?.parent.isInList === true;
   }
 
   /** `true` for an undo, or a part of an undo. */
