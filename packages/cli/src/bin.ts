@@ -23,7 +23,6 @@ if (problem !== undefined) {
 }
 // An older Node cannot even load the modules of the program.
 const { main } = await import('./main.ts');
-const { isWorker, supervise, supervisorOf } = await import('./supervise.ts');
 const { commandIn, loadsUserCode } = await import('./commands/commands.ts');
 let isDone = false;
 process.on('exit', (status) => {
@@ -38,8 +37,10 @@ const command = await commandIn(args)?.load();
 const { closesWithinMs, servesUntilInterrupted = false } = command ?? {};
 // A server runs in a worker, which somebody may kill.
 const isHelp = args.includes('--help') || args.includes('-h');
-if (servesUntilInterrupted && !isHelp && !isWorker) {
-  const status = await supervise(2_000);
+const supervising = servesUntilInterrupted && !isHelp ? await import('./supervise.ts') : undefined;
+const isWorker = supervising?.isWorker === true;
+if (supervising?.isWorker === false) {
+  const status = await supervising.supervise(2_000);
   isDone = true;
   process.exit(status);
 }
@@ -54,7 +55,7 @@ const stop = (): void => {
   setTimeout(() => process.exit(130), closesWithinMs ?? 6_000).unref();
 };
 if (closesWithinMs !== undefined || (isJson && !runsUserCode)) process.once('SIGINT', stop);
-const supervisor = isWorker ? await supervisorOf(stop) : undefined;
+const supervisor = isWorker ? await supervising?.supervisorOf(stop) : undefined;
 // A command that handles Ctrl-C and runs code of the user could be stuck in endless code. The
 // terminal sends Ctrl-C to a second process, too, which then kills this one. It gets no
 // NODE_OPTIONS, because they may load code of the user. A worker has its supervisor for that.

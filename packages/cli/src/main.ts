@@ -3,7 +3,6 @@ import { didYouMean, nearestName, textForPeople } from '@mcp-saga/core/shared';
 import { commandIn, commands, commonOptions } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
-import { whyNotOpened } from './input/inspecting-host.ts';
 import { ownVersion } from './input/own-package.ts';
 import type { TerminalLooks } from './terminal-text.ts';
 import { usage, usageOf } from './usage.ts';
@@ -179,7 +178,10 @@ async function described(
   const problem = message.replace(/node -p "[^"]*"/, 'mcp-saga keys new');
   if (name === 'SealError' && code === 'keys')
     return new CliError('no_keys', `The keys cannot be used: ${problem}`);
-  if (name === 'TokenRefused') return new CliError('token_refused', whyNotOpened(reason));
+  if (name === 'TokenRefused') {
+    const { whyNotOpened } = await import('./input/inspecting-host.ts');
+    return new CliError('token_refused', whyNotOpened(reason));
+  }
   if (/^(?:ERR_)?MODULE_NOT_FOUND$/.test(code)) return new CliError('no_file', message);
   if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
   // Only a command that calls a server has loaded these packages.

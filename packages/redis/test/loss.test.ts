@@ -91,6 +91,7 @@ describeWithRedis('after Redis has lost its data', () => {
           onTurn: () => undefined,
           onError: () => undefined,
           onReject: () => undefined,
+          onWarning: () => undefined,
           onSettled: ({ uncompensated }) => void settled.push(uncompensated),
         },
       });
