@@ -65,6 +65,12 @@ export async function supervise(stopWithinMs: number): Promise<number> {
     // Endless code of the user reads no message.
     setTimeout(() => worker?.kill('SIGKILL'), stopWithinMs);
   });
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      // Endless code would never notice that this process has gone.
+      worker?.kill('SIGKILL');
+      process.kill(process.pid, signal);
+    });
   for (let replaced: number | undefined; ; replaced = worker.pid) {
     worker = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

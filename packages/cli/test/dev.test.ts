@@ -506,6 +506,19 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     expect(await call.ended).toMatchObject({ code: 3 });
   });
 
+  it('leaves no process behind if it is terminated while code of the user never ends', async () => {
+    const { dev, url } = await startDev(fixture('endless.ts'));
+    const state = await fetch(new URL('/studio/state', url));
+    const { process: worker } = (await state.json()) as StudioState;
+    const call = start(process.execPath, [...bin, 'call', 'endless', '--url', url]);
+    await dev.printed(/spinning/);
+    process.kill(dev.pid, 'SIGTERM');
+    expect(await dev.ended).toMatchObject({ signal: 'SIGTERM' });
+    expect(worker?.id).not.toBe(dev.pid);
+    await expect.poll(() => isRunning(worker?.id ?? NaN)).toBe(false);
+    await call.ended;
+  });
+
   it('reports a rejected promise of the user as an error of the command', () => {
     const text =
       "import { saga, step } from '@mcp-saga/server';\nexport const a = saga({ name: 'a', version: '1' }, function* () { yield* step('b', () => void Promise.reject(new Error('db down'))); yield* step('c', () => new Promise((end) => setTimeout(end, 9))); });\n";
@@ -645,6 +658,9 @@ export const ask = saga({ name: 'ask', version: '1' }, function* () {
     // The studio itself answers no request by that name.
     expect((await fetch(new URL('/studio/state', url))).status).toBe(200);
     expect(await statusOf(new URL('/studio/state', url).href, 'shop.example')).toBe(403);
+    // A tunnel to the port of the server lets nobody in.
+    for (const closed of [url, new URL(path, url).href])
+      expect(await statusOf(closed, 'shop.example', 'POST'), closed).toBe(403);
     vi.stubEnv('SAGA_KEYS', keys);
     for (const wrong of ['http://shop.example', 'shop.example'])
       expect(await run(['dev', fixture('sagas.ts'), '--answers-url', wrong])).toMatchObject({

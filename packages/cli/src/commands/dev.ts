@@ -141,8 +141,12 @@ async function serveUntilInterrupted(
     studio,
   });
   const onRequest = seenClients(say, studio.clients);
+  const publicName = answersUrl === undefined ? undefined : new URL(answersUrl).hostname;
   const options: ServerOptions = {
     fetch: async (request) => {
+      // A tunnel to this port by mistake would let anyone call the tools.
+      if (publicName !== undefined && new URL(request.url).hostname === publicName)
+        return refusal(403, 'The tunnel leads to the wrong port: use that of the answer pages.');
       const served = live.current();
       const page = studio.answer(request, served);
       if (page !== undefined) return await page;
