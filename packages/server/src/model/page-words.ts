@@ -26,6 +26,11 @@ export const defaultPageWords = {
   denied: 'You denied',
   recorded: 'Your answer was recorded on {time}.',
 
+  // The same, to somebody who may not be the person who answered.
+  wasApproved: 'Approved',
+  wasDenied: 'Denied',
+  wasRecorded: 'An answer was recorded on {time}.',
+
   // Who asks whom.
   service: 'Service',
   request: 'Request',

@@ -256,23 +256,27 @@ function gone(
 }
 
 /**
- * Makes the page of a recorded answer. Its values are shown only to exactly the person who gave it:
- * two users may be one person, but need not be.
+ * Makes the page of a recorded answer. Only exactly the person who gave it reads its values, and that
+ * it is theirs: two users may be one person, but need not be, and a link can be passed on.
+ * @param isTheirs - `true` if exactly this person gave the answer
  */
 function recordedPage(
   status: number,
   page: AnswerPageRequest,
   { approved, at, content }: Pick<OutsideAnswer, 'approved' | 'at' | 'content'>,
-  showsValues: boolean,
+  isTheirs: boolean,
 ): Response {
   const { ticket, outside } = page;
   const { words } = outside.page;
+  const [ifApproved, ifDenied, recorded] = isTheirs
+    ? [words.approved, words.denied, words.recorded]
+    : [words.wasApproved, words.wasDenied, words.wasRecorded];
   return pageResponse(
     outside.page,
     status,
-    approved ? words.approved : words.denied,
-    html`${messageOf(ticket)}${showsValues && renderValues(ticket.form, isRecord(content) ? content : {}, words)}
-      <p class="note">${fill(words.recorded, { time: timeOf(at, words) })}</p>
+    approved ? ifApproved : ifDenied,
+    html`${messageOf(ticket)}${isTheirs && renderValues(ticket.form, isRecord(content) ? content : {}, words)}
+      <p class="note">${fill(recorded, { time: timeOf(at, words) })}</p>
       ${renderFacts(page, false)}`,
     approved ? 'approved' : 'denied',
   );

@@ -249,6 +249,13 @@ async function allPages(): Promise<readonly Response[]> {
   await used.test.post(ann);
   await add(used.test.get());
 
+  // Whoever opens an answered link may be somebody else.
+  for (const decision of ['approve', 'deny']) {
+    const { test: passedOn } = await opened({ link: 'accept' });
+    await passedOn.post(undefined, { decision });
+    await add(passedOn.get());
+  }
+
   const late = await opened();
   late.test.clock.now += 2 * day;
   await add(late.test.get(ann));
