@@ -22,8 +22,7 @@ export function warnOfInstantRefusals(
   const refused = [...news].find(([, answer]) => isRefusal(answer));
   if (refused === undefined || !observer.isTimeForRefusal(claims.saga.name)) return;
   observer.hooks.onWarning(
-    `A client refused '${withoutKeys(refused[0])}' of saga '${claims.saga.name}' after ${afterMs} ms, before a person could read it. ` +
-      "For clients that refuse what they cannot show, set answerers.instantRefusals to 'unsupported'.",
+    `A client refused '${withoutKeys(refused[0])}' of saga '${claims.saga.name}' after ${afterMs} ms, before a person could read it: see answerers.instantRefusals.`,
   );
 }
 
