@@ -10,6 +10,7 @@ import {
   type Saga,
   type Steps,
 } from '../src/index.ts';
+import { orphan } from '../src/program-parts.ts';
 import { completed, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { continuesAtCommits, World, type RuntimeMembers } from './support/world.ts';
@@ -249,7 +250,7 @@ describe('a long list whose turn is interrupted', () => {
       const replace = { commitsEach, ...continuesAtCommits() };
       return turn(withLimit(limit), state, {}, world, { replace });
     };
-    return { entries: engineOf(program).timeline(state), undone, failing };
+    return { state, entries: engineOf(program).timeline(state), undone, failing };
   }
 
   it.each([true, false])(
@@ -269,6 +270,17 @@ describe('a long list whose turn is interrupted', () => {
       // A step that fails now may have been done by the run that died.
       expect(undone.filter((outcome) => outcome === 'unknown').length).toBeGreaterThan(900);
       expect(undone.filter((outcome) => outcome === 'done').length).toBeGreaterThan(0);
+    },
+  );
+
+  it.each([true, false])(
+    '[E1] [R3] tells of the interrupted turn if the code is gone, with commitEach %s',
+    async (commitsEach) => {
+      const { state } = await afterCrash(commitsEach);
+      const gone = { engine: orphan('test', new Error('gone')) };
+      const ended = await turn(gone, state, {}, new World(), { replace: continuesAtCommits() });
+      expect(ended).toMatchObject({ status: 'failed' });
+      expect(ended.status === 'failed' && ended.uncompensated).toContainEqual({ stepId: 'turn 1' });
     },
   );
 

@@ -50,9 +50,10 @@ export const entryTypes = {
   // Follows the entry of a step if the interrupted turn may have executed other steps after that
   // step.
   interrupted: ['L', 'none', 'interrupted', 'outcome unknown'],
-  // The interrupted turn may have executed any of the steps that a list had issued. The fingerprint
-  // is the number of the turn if it may have executed steps after them, too; else 0.
-  suspected: ['Q', 'none', 'interrupted', 'outcome unknown'],
+  // The interrupted turn may have executed any of the steps of lists that wait here: the fingerprint
+  // is that of their paths. The value is the number of the turn if it may have executed steps after
+  // them, too; else 0.
+  suspected: ['Q', 'server', 'interrupted', 'outcome unknown'],
 } as const;
 
 /** Type of a journal entry. */
@@ -105,6 +106,7 @@ const shapes: { readonly [type in EntryType]?: (value: unknown) => boolean } = {
   sampledHere: isRecord,
   listed: Array.isArray,
   time: Number.isFinite,
+  suspected: Number.isFinite,
   info: (value) =>
     Array.isArray(value) &&
     value.slice(0, 3).every(Number.isFinite) &&

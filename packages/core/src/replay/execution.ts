@@ -46,8 +46,17 @@ import {
   TurnAborted,
 } from '../values/errors.ts';
 import type { CreatedCommands } from './created-commands.ts';
-import { Fiber, newTask, suspectListed, type Resumption, type Task } from './fiber.ts';
+import {
+  digestOfSteps,
+  Fiber,
+  listedSteps,
+  newTask,
+  suspect,
+  type Resumption,
+  type Task,
+} from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
+import { assertShape } from '../journal/entry-types.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { Scope } from '../values/path.ts';
 import { RepeatedSteps, startBody } from './body.ts';
@@ -188,8 +197,13 @@ export class Execution implements BranchHost, FiberHost {
         continue;
       }
       if (this.#journal.type === 'suspected') {
-        suspectListed(this.pending, this.#journal.fingerprint);
-        this.#journal.next();
+        const steps = listedSteps(this.pending);
+        // Code without these steps must not drop what is not known of them.
+        if (digestOfSteps(steps) !== this.#journal.fingerprint)
+          throw mismatchOf(this.#journal, this.pending.values());
+        const turn = this.#journal.next();
+        assertShape('suspected', turn);
+        suspect(steps, turn as number);
         continue;
       }
       const task = this.pending.get(this.#journal.path);

@@ -4,6 +4,7 @@ import type { Answerer } from '../model/answerer.ts';
 import type { GroupSpec, Command } from '../model/command.ts';
 import type { Route } from '../model/question.ts';
 import { endGenerator, resumeHelper } from './end-generator.ts';
+import { fingerprint } from '../values/fingerprint.ts';
 import { undoMark, type Scope } from '../values/path.ts';
 
 /** What a turn, and its token, know of the attempts of a step. Shared by generators and machines. */
@@ -73,18 +74,25 @@ export function noteAttempts(step: Attempts, value: unknown): void {
   step.isEarlier = false;
 }
 
-/** `true` for a step of a list. */
-export function isListed({ spec, path, fiber, discarded }: Task): boolean {
-  return spec.kind === 'step' && fiber.isInList && !discarded && !path.startsWith(undoMark);
+/** The pending steps of lists, whose outcomes one entry of the journal may make unknown. */
+export function listedSteps(pending: ReadonlyMap<string, Task>): readonly Task[] {
+  return [...pending.values()].filter(
+    ({ spec, path, fiber, discarded }) =>
+      spec.kind === 'step' && fiber.isInList && !discarded && !path.startsWith(undoMark),
+  );
+}
+
+/** Identifies steps by their paths, so that a replay finds out if the code has other ones. */
+export function digestOfSteps(steps: readonly Task[]): number {
+  return fingerprint(...steps.map(({ path }) => path).toSorted());
 }
 
 /**
- * Gives an unknown outcome to all steps of lists, as the journal notes with one entry.
+ * Gives steps an unknown outcome, as the journal notes with one entry.
  * @param turn - number of the interrupted turn, if it may have executed steps after them; else 0
  */
-export function suspectListed(pending: ReadonlyMap<string, Task>, turn: number): void {
-  for (const task of pending.values()) {
-    if (!isListed(task)) continue;
+export function suspect(steps: readonly Task[], turn: number): void {
+  for (const task of steps) {
     task.unknown = true;
     if (turn !== 0) task.interruptedTurn ??= turn;
   }

@@ -1,4 +1,4 @@
-import { isListed, suspectListed, type Task } from '../replay/fiber.ts';
+import { digestOfSteps, listedSteps, suspect, type Task } from '../replay/fiber.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { CommittedTurn } from '../model/outcome.ts';
 import type { Runtime, RuntimeTurn } from '../model/runtime.ts';
@@ -105,21 +105,22 @@ export class InterruptedRun {
   }
 
   /**
-   * Gives an unknown outcome to the steps of a list, if most of them still wait for a slot. One entry
-   * notes them all: an entry for each would fill the token long before the list has ended.
+   * Gives an unknown outcome to all steps of lists, if they are many. One entry notes them: an entry
+   * for each would fill the token long before the list has ended. A replay reads it at the same
+   * place, with the same steps pending.
    */
   suspectListed(pending: ReadonlyMap<string, Task>, journal: Journal): void {
     if (!this.#isUnknown) return;
-    let count = 0;
-    for (const task of pending.values()) if (isListed(task) && !this.#isSuspected(task)) count += 1;
-    if (count < manySteps || !journal.hasRoom(1)) return;
+    const steps = listedSteps(pending);
+    if (steps.filter((task) => !this.#isSuspected(task)).length < manySteps) return;
     const turn = this.#turn ?? 0;
     journal.add({
       type: 'suspected',
       path: pathOfTurn(turn === 0 ? this.#run.number : turn),
-      fingerprint: turn,
+      fingerprint: digestOfSteps(steps),
+      text: String(turn),
     });
-    suspectListed(pending, turn);
+    suspect(steps, turn);
   }
 
   /** A step keeps the first turn that was interrupted around it, so another one changes nothing. */

@@ -288,8 +288,9 @@ export class TaskRunner {
     const holdsVital = this.#holdsVital(now);
     const holdsEffect = this.#holdsEffect(now);
     const { pending } = this.#execution;
-    // What is overdue may still end the list before its steps.
-    if (!isKept && this.#overdue === undefined) this.#interrupted.suspectListed(pending, journal);
+    // What is overdue may still end the list before its steps, and what runs needs its own room.
+    if (!isKept && this.#overdue === undefined && journal.hasRoom(this.#running.size + 1))
+      this.#interrupted.suspectListed(pending, journal);
     const candidates = this.#slots.candidates(
       idle,
       (task) => this.#isOpen(task) && runsCode(task),
