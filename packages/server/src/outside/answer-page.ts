@@ -256,9 +256,9 @@ function gone(
 }
 
 /**
- * Makes the page of a recorded answer. Only exactly the person who gave it reads its values, and that
- * it is theirs: two users may be one person, but need not be, and a link can be passed on.
- * @param isTheirs - `true` if exactly this person gave the answer
+ * Makes the page of a recorded answer. Only the very person who gave it reads its values, and that the
+ * answer is theirs: two users may be one person, but need not be, and a link can be passed on.
+ * @param isTheirs - `true` if this very person gave the answer
  */
 function recordedPage(
   status: number,

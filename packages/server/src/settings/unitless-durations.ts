@@ -11,17 +11,13 @@ const shortestLife = 900_000;
  */
 export function warningsOfUnits({ limits = {}, keys }: SagaHostOptions): readonly string[] {
   const { tokenTtl, maxLifetime, turnBudget, maxHold, lease, hookTimeout } = limits;
-  const durations = {
-    'limits.tokenTtl': tokenTtl,
-    'limits.maxLifetime': maxLifetime,
-    'limits.turnBudget': turnBudget,
-    'limits.maxHold': maxHold,
-    'limits.lease': lease,
-    'limits.hookTimeout': hookTimeout,
-    'keys.refresh': isKeySource(keys) ? keys.refresh : undefined,
-  };
-  return Object.entries(durations).flatMap(([name, value]) => {
-    const usual = /Ttl|Lifetime/.test(name) ? shortestLife : undefined;
-    return unitAdvice(name, value, usual) ?? [];
-  });
+  return [
+    unitAdvice('limits.tokenTtl', tokenTtl, shortestLife),
+    unitAdvice('limits.maxLifetime', maxLifetime, shortestLife),
+    unitAdvice('limits.turnBudget', turnBudget),
+    unitAdvice('limits.maxHold', maxHold),
+    unitAdvice('limits.lease', lease),
+    unitAdvice('limits.hookTimeout', hookTimeout),
+    unitAdvice('keys.refresh', isKeySource(keys) ? keys.refresh : undefined),
+  ].flatMap((warning) => warning ?? []);
 }
