@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deployed, play, questions } from './support/play.ts';
 import { type PeerProcess, startPeer } from './support/run-in-node.ts';
-import { deployment } from './support/sagas.ts';
+import { describeTypedTools } from './support/typed-tools.ts';
 
 let aiSdk: PeerProcess;
 beforeAll(async () => {
@@ -70,28 +70,4 @@ describe.each([
   },
 );
 
-describe.each([
-  { place: 'stateless HTTP', era: 'modern' },
-  { place: 'stateless HTTP', era: 'legacy' },
-] as const)(
-  '@ai-sdk/mcp over $place, $era, and a tool with a recursive output',
-  ({ place, era }) => {
-    const way = { place, era, elicitation: false } as const;
-    // The text within the JSON of what the model reads.
-    const shown = expect.stringContaining(
-      JSON.stringify(JSON.stringify(deployment)).slice(1, -1),
-    ) as string;
-
-    it('[W2] shows the token and then the result to the model', async () => {
-      const played = await play(aiSdk, { ...way, tool: 'typed_tool' });
-      expect(played).toMatchObject({ calls: 2, shown, isError: false });
-      expect(played.effects).toEqual(['deploy']);
-    });
-
-    it('shows the result of a tool that never suspends to the model', async () => {
-      const played = await play(aiSdk, { ...way, tool: 'immediate_tool' });
-      expect(played).toMatchObject({ calls: 1, shown, isError: false });
-      expect(played.effects).toEqual(['deploy']);
-    });
-  },
-);
+describeTypedTools('@ai-sdk/mcp', () => aiSdk);

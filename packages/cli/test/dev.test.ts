@@ -100,6 +100,17 @@ function normalized(output: string): string {
     .replaceAll(/\d+ ms/g, 'N ms');
 }
 
+/** The rest of a saga that asks a manager, and prints the link. */
+const asksManager = `{
+  const { approved } = yield* approval('manager', {
+    message: 'Approve?',
+    link: 'accept',
+    timeout: 60_000,
+    deliver: ({ url }) => console.log('LINK ' + url),
+  });
+  return approved ? 'approved' : 'denied';
+});`;
+
 describe('mcp-saga dev', () => {
   it('continues an open saga with changed code, and serves the old code while the new code fails', async () => {
     const folder = newProject({ 'sagas.ts': refund, 'code.ts': "export const code = 'old code';" });
@@ -312,15 +323,7 @@ export const host = createSagaHost({ sagas: [pay], name: 'shop', limits: { lease
     const folder = newProject({
       'host.ts': `
 import { approval, createSagaHost, saga } from '@mcp-saga/server';
-const ask = saga({ name: 'ask', version: '1', reuse: 'ok' }, function* () {
-  const { approved } = yield* approval('manager', {
-    message: 'Approve?',
-    link: 'accept',
-    timeout: 60_000,
-    deliver: ({ url }) => console.log('LINK ' + url),
-  });
-  return approved ? 'approved' : 'denied';
-});
+const ask = saga({ name: 'ask', version: '1', reuse: 'ok' }, function* () ${asksManager}
 export const host = createSagaHost({
   sagas: [ask],
   name: 'shop',
@@ -616,15 +619,7 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     const folder = newProject({
       'sagas.ts': `
 import { approval, saga } from '@mcp-saga/server';
-export const ask = saga({ name: 'ask', version: '1' }, function* () {
-  const { approved } = yield* approval('manager', {
-    message: 'Approve?',
-    link: 'accept',
-    timeout: 60_000,
-    deliver: ({ url }) => console.log('LINK ' + url),
-  });
-  return approved ? 'approved' : 'denied';
-});`,
+export const ask = saga({ name: 'ask', version: '1' }, function* () ${asksManager}`,
     });
     const address = 'https://shop.example';
     const { dev, url } = await startDev('--answers-url', address, join(folder, 'sagas.ts'));
